@@ -87,6 +87,7 @@ def sender(recovery: str, **changes: object) -> Scenario:
         "half_window": "whole-packets",
         "dupack_threshold": 3,
         "limited_transmit": False,
+        "max_burst": None,
         "partial_ack_timer": "impatient",
         "rto": rto(),
         "ecn": "off",

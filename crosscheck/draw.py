@@ -184,6 +184,7 @@ def _sender(random: Mrg32k3a, number: int) -> Scenario:
         increase="counted" if number % 6 == 4 else "reciprocal",
         dupack_threshold=THRESHOLDS[number // 4 % len(THRESHOLDS)] if duplicates else None,
         limited_transmit=duplicates and number % 5 in {2, 4},
+        max_burst=1 + number % 4 if number % 11 == 8 else None,
         partial_ack_timer="slow-but-steady" if number // 4 % 2 else "impatient",
         rto=build.rto(
             granularity_s=tick,
@@ -201,6 +202,7 @@ def _traits(flows: list[Scenario], hops: int) -> list[str]:
         "two-flows": len(flows) > 1,
         "delayed-acks": receiver["ack_every"] > 1,
         "limited-transmit": sender["limited_transmit"],
+        "max-burst": sender["max_burst"] is not None,
         "counted": sender["increase"] == "counted",
         "window": sender["max_window"] is not None,
         "threshold": sender["initial_ssthresh"] is not None,

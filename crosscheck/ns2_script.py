@@ -246,6 +246,7 @@ def _sender_settings(packet_bytes: int, sender: Scenario) -> dict[str, object]:
         "precisionReduce_": int(sender["half_window"] == "fractional"),
         "numdupacks_": UNLIMITED if never else sender["dupack_threshold"],
         "singledup_": int(sender["limited_transmit"]),
+        "maxburst_": sender["max_burst"] or 0,
         "minrto_": rto["min_s"],
         "maxrto_": rto["max_s"],
         "rtxcur_init_": rto["initial_s"],

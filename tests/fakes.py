@@ -49,6 +49,7 @@ SENDER = {
     "half_window": "whole-packets",
     "dupack_threshold": 3,
     "limited_transmit": False,
+    "max_burst": None,
     "partial_ack_timer": "impatient",
 }
 NO_TRACES = {

@@ -85,6 +85,7 @@ struct Sender {
     threshold: u8,
     limited_transmit: bool,
     partial_ack_timer: Choice,
+    max_burst: u8,
 }
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
@@ -363,6 +364,7 @@ impl Sender {
             half_window: self.half_window.of(HalfWindow::ALL),
             dupack_threshold: some(self.threshold, u32::from(self.threshold)),
             limited_transmit: self.limited_transmit,
+            max_burst: some(self.max_burst, u32::from(self.max_burst)),
             partial_ack_timer: self.partial_ack_timer.of(PartialAckTimer::ALL),
             rto,
             ecn: Ecn::Off,

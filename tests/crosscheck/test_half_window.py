@@ -47,6 +47,8 @@ def test_every_change_is_that_of_ns2(recovery: str, half_window: str) -> None:
         {"dupack_threshold": 2},
         {"limited_transmit": True, "initial_window": 3.0},
         {"increase": "counted"},
+        {"max_burst": 2},
+        {"max_burst": 1, "initial_window": 4.0},
         {"initial_ssthresh": 7},
         {"partial_ack_timer": "slow-but-steady", "dupack_threshold": 4},
     ],

@@ -138,6 +138,7 @@ RENO_RULES = {
     "half_window": st.sampled_from(["whole-packets", "fractional"]),
     "dupack_threshold": st.one_of(st.integers(1, 9), st.just("infinite")),
     "limited_transmit": st.booleans(),
+    "max_burst": st.one_of(st.integers(1, 9), st.just("unlimited")),
     "partial_ack_timer": st.sampled_from(["slow-but-steady", "impatient"]),
     "rto": RTO,
 }

@@ -306,6 +306,9 @@ impl Faults {
         if let Some(threshold) = sender.dupack_threshold {
             self.field(place, DUPACK_THRESHOLD, f64::from(threshold));
         }
+        if let Some(burst) = sender.max_burst {
+            self.field(place, MAX_BURST, f64::from(burst));
+        }
         let shortest_tick = if rto.estimator == Estimator::Ticks { SHORTEST_TICK_S } else { GRANULARITY.low };
         for (limit, value) in [
             (Limit { low: shortest_tick, ..GRANULARITY }, rto.granularity_s),

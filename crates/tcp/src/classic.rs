@@ -339,9 +339,10 @@ impl Classic {
         self.deadline = if runs { now + self.rto.timeout() } else { Time::NEVER };
     }
 
-    /// Sends the packets that the window allows, at most `burst` of them.
+    /// Sends the packets that the window allows, at most `burst` of them, and no more than one ACK may release.
     #[inline(always)]
     pub(crate) fn send_allowed(&mut self, now: Time, burst: u64, actions: &mut impl Actions) {
+        let burst = burst.min(self.rules.max_burst);
         let edge = (self.una + self.window.usable(&self.rules)).min(self.end).min(self.nxt.saturating_add(burst));
         while self.nxt < edge {
             self.transmit(now, self.nxt, actions);

@@ -26,11 +26,13 @@ macro_rules! axis {
 }
 
 mod selective;
+mod sender;
 
 pub use selective::{
     Close, ControlConfig, ControlProgram, LossDetection, Pacing, PushConfig, SelectiveConfig, SendBuffer,
     TimeoutConfig, TimeoutRules, UndoResponse, WindowValidation, WritesConfig,
 };
+pub use sender::SenderConfig;
 
 axis! {
     /// The set of choices where the RFCs leave a point open, or where ns-2 or a paper does otherwise; `quirks.rs`
@@ -185,54 +187,6 @@ pub struct RtoConfig {
     pub clock_offset_s: f64,
 }
 
-/// Settings of a sender.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "machine", rename_all = "kebab-case")]
-pub enum SenderConfig {
-    /// Cumulative ACKs alone: old Tahoe to NewReno.
-    Classic(ClassicConfig),
-    /// Selective acknowledgment: what hosts run today.
-    Selective(SelectiveConfig),
-}
-
-impl SenderConfig {
-    /// Returns cwnd at the start \[packets\].
-    pub fn initial_window(&self) -> f64 {
-        match self {
-            SenderConfig::Classic(config) => config.initial_window,
-            SenderConfig::Selective(config) => config.initial_window,
-        }
-    }
-
-    /// Returns the kind of explicit congestion notification.
-    pub fn ecn(&self) -> Ecn {
-        match self {
-            SenderConfig::Classic(config) => config.ecn,
-            SenderConfig::Selective(config) => config.ecn,
-        }
-    }
-
-    /// Returns the dialect that the receiver speaks with this sender.
-    pub fn dialect(&self) -> Dialect {
-        match self {
-            SenderConfig::Classic(config) => config.dialect,
-            SenderConfig::Selective(_) => Dialect::Rfc,
-        }
-    }
-}
-
-impl From<ClassicConfig> for SenderConfig {
-    fn from(config: ClassicConfig) -> SenderConfig {
-        SenderConfig::Classic(config)
-    }
-}
-
-impl From<SelectiveConfig> for SenderConfig {
-    fn from(config: SelectiveConfig) -> SenderConfig {
-        SenderConfig::Selective(config)
-    }
-}
-
 /// Settings of a sender with cumulative ACKs alone.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -257,6 +211,9 @@ pub struct ClassicConfig {
     pub dupack_threshold: Option<u32>,
     /// Whether the sender uses limited transmit: RFC 3042.
     pub limited_transmit: bool,
+    /// Largest number of packets that one ACK releases (ns-2 `maxburst_`); `None`: as many as the window allows.
+    #[serde(default)]
+    pub max_burst: Option<u32>,
     /// Partial ACKs that restart NewReno's timer.
     pub partial_ack_timer: PartialAckTimer,
     /// Settings of the retransmission timer.
@@ -280,6 +237,7 @@ impl Default for ClassicConfig {
             half_window: HalfWindow::Fractional,
             dupack_threshold: Some(3),
             limited_transmit: false,
+            max_burst: None,
             partial_ack_timer: PartialAckTimer::Impatient,
             rto: RtoConfig::default(),
             ecn: Ecn::Off,

@@ -237,7 +237,7 @@ fn sender_settings(dialect: &str, recovery: &str) -> Result<Value, String> {
     Ok(json!({
         "dialect": dialect, "recovery": recovery, "initial_window": 1.0, "initial_ssthresh": null, "max_window": null,
         "slow_start_while": "below", "increase": "reciprocal", "dupack_threshold": 3, "limited_transmit": false,
-        "half_window": half, "partial_ack_timer": timer, "size": null,
+        "max_burst": null, "half_window": half, "partial_ack_timer": timer, "size": null,
         "rto": {"estimator": estimator, "sample": "per-round", "k": 4, "granularity_s": granularity, "min_s": 1.0,
                 "max_s": 60.0, "initial_s": initial, "max_backoff": 64, "clock_offset_s": 0.0},
     }))

@@ -67,6 +67,7 @@ ONLY: Final[Mapping[str, Only]] = {
     "increase": Only("classic", "its congestion_control says how cwnd grows"),
     "half_window": Only("classic", "its congestion_control says what a loss leaves of cwnd"),
     "limited_transmit": Only("classic", "it always sends a new packet for each one that arrived beyond a hole"),
+    "max_burst": Only("classic", "it sends what the window allows"),
     "partial_ack_timer": Only("classic", "its timer starts again at each ACK of new data"),
     "sack_blocks": Only("classic", "its ACKs name all that arrived"),
     "sack_block_bytes": Only("classic", "its ACKs have one length"),

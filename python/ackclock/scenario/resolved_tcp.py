@@ -117,6 +117,8 @@ class ClassicSettings:
     rto: RtoSettings
     ecn: EcnName = "off"
     """Explicit congestion notification by ns-2's rules; older results lack this field."""
+    max_burst: Annotated[int, within("flows[].traffic.connection.sender.max_burst")] | None = None
+    """Largest number of packets that one ACK releases; older results lack this field."""
 
     grows_until_loss: ClassVar[bool] = True
     is_random: ClassVar[bool] = False

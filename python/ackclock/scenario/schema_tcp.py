@@ -34,6 +34,7 @@ _TIMEOUT = Span("s", 1e-6, 1e5, "1 us to 1e5 s")
 _WINDOW = (Span("pkt", 1, 1e9, "1 to 1e9 pkt"), Span("B", 1, 1e15, "1 to 1e15 B"))
 _BURST = (Span("pkt", 1, 1e6, "1 to 1e6 pkt"), Span("B", 1, 1e11, "1 to 1e11 B"))
 _DUPACKS = Count(1, most("flows[].traffic.connection.sender.dupack_threshold"), 3, ("infinite",))
+_MAX_BURST = Count(1, most("flows[].traffic.connection.sender.max_burst"), 2, ("unlimited",))
 _BLOCKS = Count(1, most("flows[].traffic.connection.receiver.blocks.most"), 3)
 _BLOCK_BYTES = Count(0, most("flows[].traffic.connection.receiver.blocks.bytes"), 8)
 _ACK_EVERY = Count(1, most("flows[].traffic.connection.receiver.ack_every"), 2)
@@ -167,6 +168,9 @@ class Tcp(Table):
     )
     dupack_threshold: Annotated[int | None, _DUPACKS] = _preset("duplicate ACKs that make a fast retransmit")
     limited_transmit: Annotated[bool | None, Flag()] = _preset("new data at the first duplicate ACKs (RFC 3042)")
+    max_burst: Annotated[int | None, _MAX_BURST] = _preset(
+        "largest number of packets that the start or one ACK releases (RFC 6582 section 3.2, `maxburst_` of ns-2)"
+    )
     partial_ack_timer: Annotated[PartialAckTimerName | None, choice("variant", PartialAckTimerName)] = _preset(
         "NewReno: timer restarted at each partial ACK, or at the first only (RFC 6582)"
     )

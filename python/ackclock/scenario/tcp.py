@@ -266,6 +266,7 @@ def _classic(tcp: Tcp, windows: _Windows) -> ClassicSettings:
         half_window=tcp.half_window or HALF_WINDOWS[cast("ClassicDialectName", tcp.dialect)],
         dupack_threshold=tcp.dupack_threshold,
         limited_transmit=_set(tcp.limited_transmit),
+        max_burst=tcp.max_burst,
         partial_ack_timer=_set(tcp.partial_ack_timer),
         rto=RtoSettings(
             estimator=_set(rto.estimator),

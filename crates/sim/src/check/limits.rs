@@ -117,6 +117,7 @@ limits! {
     WRITES_PACKETS = "flows[].traffic.connection.sender.writes.packets", "packets", 1.0, 1e6;
     WRITES_INTERVAL = "flows[].traffic.connection.sender.writes.interval_s", "s", 1e-6, LONGEST_S;
     DUPACK_THRESHOLD = "flows[].traffic.connection.sender.dupack_threshold", "1", 1.0, 1e6;
+    MAX_BURST = "flows[].traffic.connection.sender.max_burst", "packets", 1.0, 1e6;
     /// Narrowed by the estimator.
     GRANULARITY = "flows[].traffic.connection.sender.rto.granularity_s", "s", 0.0, LONGEST_DELAY_S;
     RTO_MIN = "flows[].traffic.connection.sender.rto.min_s", "s", 0.0, LONGEST_DELAY_S;

@@ -12,6 +12,8 @@ pub(crate) struct Rules {
     pub(crate) quirks: Quirks,
     pub(crate) recovery: Recovery,
     pub(crate) limited_transmit: bool,
+    /// Largest number of packets that one ACK releases.
+    pub(crate) max_burst: u64,
     pub(crate) partial_ack_timer: PartialAckTimer,
     pub(crate) sample: RttSample,
     /// Number of duplicate ACKs that count as a loss; `u32::MAX`: infinite.
@@ -30,6 +32,7 @@ impl Rules {
             quirks: Quirks::of(config.dialect),
             recovery: config.recovery,
             limited_transmit: config.limited_transmit,
+            max_burst: config.max_burst.map_or(u64::MAX, u64::from),
             partial_ack_timer: config.partial_ack_timer,
             sample: config.rto.sample,
             threshold: config.dupack_threshold.filter(|_| config.recovery.retransmits_fast()).unwrap_or(u32::MAX),

@@ -197,6 +197,7 @@ fn config(random: &mut RandomStream) -> ClassicConfig {
         half_window: any(random, HalfWindow::ALL),
         dupack_threshold: Some(1 + to_u32(random.below(5))),
         limited_transmit: random.below(2) == 0,
+        max_burst: None,
         partial_ack_timer: any(random, PartialAckTimer::ALL),
         rto: RtoConfig {
             estimator: any(random, Estimator::ALL),

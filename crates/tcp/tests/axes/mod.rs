@@ -9,12 +9,12 @@ use tcp::{
 /// Returns a strategy for all senders.
 pub fn sender() -> impl Strategy<Value = ClassicConfig> {
     let windows = (1.0..20.0_f64, prop::option::of(1.0..40.0_f64), prop::option::of(1.0..40.0_f64));
-    (axes(), windows, prop::option::weighted(0.9, 1_u32..6), any::<[bool; 3]>(), rto()).prop_map(
+    (axes(), windows, prop::option::weighted(0.9, 1_u32..6), any::<([bool; 3], Option<u8>)>(), rto()).prop_map(
         |(
             (dialect, recovery, slow_start_while, increase, half_window, partial_ack_timer),
             (initial_window, initial_ssthresh, max_window),
             dupack_threshold,
-            [whole, limited_transmit, ecn],
+            ([whole, limited_transmit, ecn], burst),
             rto,
         )| ClassicConfig {
             dialect,
@@ -28,6 +28,7 @@ pub fn sender() -> impl Strategy<Value = ClassicConfig> {
             half_window,
             dupack_threshold,
             limited_transmit,
+            max_burst: burst.map(|burst| 1 + u32::from(burst % 6)),
             partial_ack_timer,
             rto,
             ecn: if ecn && dialect == Dialect::Ns2 { Ecn::Classic } else { Ecn::Off },

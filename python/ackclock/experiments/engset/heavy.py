@@ -17,6 +17,8 @@ CASES: Final[Mapping[str, Web]] = {
     "EE-44": Web(SOURCES, law="EE", buffer=BUFFER),
     "EE-12": Web(SOURCES, law="EE", window=12, buffer=BUFFER),
     "E-44": Web(SOURCES, law="E", buffer=BUFFER),
+    "EE-44-limited": Web(SOURCES, law="EE", buffer=BUFFER, max_burst=2),
+    "EE-12-limited": Web(SOURCES, law="EE", window=12, buffer=BUFFER, max_burst=2),
     "EE-44-paced": Web(SOURCES, law="EE", buffer=BUFFER, ingress=2.0, egress=100.0),
 }
 

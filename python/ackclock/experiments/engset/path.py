@@ -65,6 +65,7 @@ class Web:
     egress: float = 2.0
     ingress: float = 100.0
     rtt_ms: float = 50.0
+    max_burst: int | None = None
 
     def __str__(self) -> str:
         buffer = "" if self.buffer is None else f"-B{self.buffer}"
@@ -87,6 +88,10 @@ class Web:
         sources = engset.sources_for_load(self.path, self.files, load, window=self.window)
         return replace(self, sources=max(1, round(float(sources))))
 
+    @property
+    def _limit(self) -> dict[str, int]:
+        return {} if self.max_burst is None else {"max_burst": self.max_burst}
+
     def scenario(self, packets: float, **traces: bool) -> Resolved:
         """Resolve it, with a run in which all replications together have `packets` packets."""
         tables = scenario_tables(PAPER, "web")
@@ -102,7 +107,7 @@ class Web:
             "link.egress.rate": f"{self.egress:g} Mbit/s",
             "flow.web.count": self.sources,
             "flow.web.rtt": f"{self.rtt_ms:g} ms",
-            "flow.web.tcp": {"preset": "newreno-engset", "max_window": f"{self.window} pkt"},
+            "flow.web.tcp": {"preset": "newreno-engset", "max_window": f"{self.window} pkt"} | self._limit,
             "flow.web.traffic": {"kind": "web", "size": size, "off": "1 s"},
             "run.duration": f"{duration:g} s",
             "run.warmup": f"{WARMUP_S:g} s",
