@@ -102,7 +102,7 @@ def test_a_longer_target_gives_a_longer_queue(discipline: str) -> None:
         ({"discipline": "fq", "bandwidth": "5 Mbit/s"}, "queue.bandwidth", '"cake"'),
         ({"discipline": "cake", "bandwidth": "21 Mbit/s"}, "queue.bandwidth", "at most 20 Mbit/s"),
         ({"discipline": "cake", "isolation": "hosts"}, "queue.isolation", '"flows" | "triple"'),
-        ({"discipline": "cake", "ecn": "all"}, "queue.ecn", '"fq-codel", "pie" and "fq-pie"'),
+        ({"discipline": "cake", "ecn": "all"}, "queue.ecn", '"pie", "fq-pie" and "pi"'),
         ({"discipline": "pie", "rules": "rfc"}, "queue.rules", '"red", "codel", "fq-codel" and "sfq"'),
         ({"discipline": "codel", "alpha": 0.1}, "queue.alpha", '"pie"'),
         ({"discipline": "pie", "update": "0 s"}, "queue.update", "0.1 ms to 100 s"),
