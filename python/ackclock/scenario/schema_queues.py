@@ -66,8 +66,8 @@ class Queue(Table):
         "probability), or with a probability that follows that time (pie) or the queue (pi). Above a threshold all "
         "packets are marked (step). Flows wait in queues of their own and share the rate (fq, drr, sfq), with a "
         "codel (fq-codel), a pie (fq-pie) or a cobalt (cake: Linux's, besteffort) for each queue; or L4S in "
-        "one queue and the others in another, with coupled marks (dualpi2). With priority the levels of the flows decide "
-        "which packet is sent first"
+        "one queue and the others in another, with coupled marks (dualpi2). With priority the levels of the flows "
+        "decide which packet is sent first"
     )
     min_threshold: Annotated[float, Amount("5 pkt", (_THRESHOLD,))] = entry(
         "red: mean queue from which packets are dropped; by Linux's rules the bytes of this number of `mean_packet`",
