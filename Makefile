@@ -100,6 +100,7 @@ mutants: $(MUTANTS_TOOL) ## break each line of Rust that changed, show what no t
 crosscheck: build ## compare every window with ns-2's, where ns is installed (FRESH=8 scenarios from a fresh seed)
 	$(call say,comparing with ns-2)
 	$(BIN)/python -m crosscheck --fresh $(FRESH)
+	$(BIN)/python -m crosscheck.queues --fresh 2
 
 crosscheck-linux: build ## compare with the Linux kernel, built once from Debian's source (FRESH=6; SCENARIO=my.toml plays your own)
 	$(call say,comparing with Linux)

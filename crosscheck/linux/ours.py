@@ -45,6 +45,14 @@ def play(scenario: dict[str, Any], bottleneck: int = 0) -> Figures:
     )
 
 
+def p95_wait_ms(scenario: dict[str, Any], bottleneck: int = 0) -> float:
+    """Play a resolved scenario and give the 95th percentile of the waits at a link after the warm-up [ms]."""
+    waits_ms, counts = _waits(_replication({**scenario, "run": {**scenario["run"], "delays": True}}), bottleneck)
+    order = np.argsort(waits_ms)
+    below = np.cumsum(counts[order])
+    return float(waits_ms[order][np.searchsorted(below, 0.95 * below[-1])])
+
+
 def finishes_s(scenario: dict[str, Any]) -> dict[int, float]:
     """Play a resolved scenario and give the instants of the last ACKs of flows that finish, by their number [s]."""
     finishes = _replication(scenario)["flows"]["finish_s"]
@@ -70,10 +78,13 @@ def _replication(scenario: dict[str, Any]) -> Any:
 
 
 def _mean_wait_ms(replication: Any, link: int) -> float:
-    """Average the histogram of waits of a link, whose buckets are within 0.8%."""
+    waits_ms, counts = _waits(replication, link)
+    return float(np.average(waits_ms, weights=counts)) if len(counts) else float("nan")
+
+
+def _waits(replication: Any, link: int) -> tuple[Any, Any]:
+    """Give the waits of a link's histogram, whose buckets are within 0.8% [ms], and how many packets had each."""
     histograms = importlib.import_module("ackclock.histograms")
     table = replication["delays"]["wait"]
     own = table["row"] == link
-    if not own.any():
-        return float("nan")
-    return float(np.average(histograms.middles_s(table)[own], weights=table["count"][own]) * 1e3)
+    return histograms.middles_s(table)[own] * 1e3, table["count"][own]

@@ -17,6 +17,7 @@ DISCIPLINES = {
     ("fq", "codel", "fattest"): "fq_codel",
     ("fq", "pie", "arriving"): "fq_pie",
     ("cake", "cobalt", "heaviest"): "cake",
+    ("sfq", "none", "longest-lately"): "sfq",
 }
 """The kernel's name of a queue discipline, by our scheduler, AQM and overflow rule."""
 

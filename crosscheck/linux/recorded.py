@@ -30,6 +30,7 @@ QUEUES: dict[str, tuple[str, dict[str, Any]]] = {
     "fq-codel": ("1000 pkt", {"discipline": "fq-codel", "separation": "perfect"}),
     # All flows have the same two hosts. The kernel's limit is of memory, which the few packets there do not reach.
     "cake": ("15140 KiB", {"discipline": "cake", "separation": "perfect"}),
+    "sfq": ("127 pkt", {"discipline": "sfq", "separation": "perfect"}),
     "red": (
         f"{int(1e6 * ON_THE_LINK)} B",
         # tc red min 30000 max 90000 avpkt 1500 burst 31: W = 2^-4.
@@ -140,7 +141,7 @@ class Run:
         }
         if self.queue in QUEUES:
             buffer, queue = QUEUES[self.queue]
-            marking = {} if self.queue == "cake" else {"ecn": "all" if self.ecn else "off"}
+            marking = {} if self.queue in ("cake", "sfq") else {"ecn": "all" if self.ecn else "off"}
             bottleneck |= {"buffer": buffer, "queue": queue | marking, "token_bucket": HTB}
         wire: dict[str, Any] = {"name": "wire", "rate": "unlimited", "delay": f"{self.forward_ms:.9g} ms"}
         back = [
@@ -236,6 +237,12 @@ def figures() -> dict[str, dict[str, Figures]]:
             cwnd_max=float(row["cwnd_max"]),
         )
     return dict(found)
+
+
+@lru_cache(maxsize=1)
+def p95_ms() -> dict[str, float]:
+    """Read the 95th percentiles of the waits of the recorded runs with an AQM [ms], by the run's name."""
+    return {row["run"]: float(row["queue_p95_ms"]) for row in _rows("p95.csv")}
 
 
 @lru_cache(maxsize=1)

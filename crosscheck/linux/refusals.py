@@ -177,7 +177,7 @@ def _queue_faults(place: str, link: Scenario, *, is_bottleneck: bool) -> Iterato
     if link["counting"] != "with-service":
         yield _fault(f"{place}.counting", link["counting"], "its queues hold the packet in transmission too")
     if discipline != "pfifo":
-        others = " or, at the bottleneck, red, codel, pie, fq-codel, fq-pie or cake" if is_bottleneck else ""
+        others = " or, at the bottleneck, red, codel, pie, fq-codel, fq-pie, sfq or cake" if is_bottleneck else ""
         yield _fault(f"{place}.queue", _discipline(queue), f"its queue is drop-tail{others}")
 
 
@@ -185,6 +185,8 @@ def _aqm_faults(place: str, link: Scenario) -> Iterator[str]:
     queue = link["queue"]
     if discipline_of(queue) == "cake":
         yield from _cake_faults(place, link)
+    if discipline_of(queue) == "sfq":
+        yield from _sfq_faults(place, queue["scheduler"], link["buffer"])
     if queue["aqm"].get("burst_s", BURST_S) != BURST_S:
         yield _fault(f"{place}.queue.burst", queue["aqm"]["burst_s"], f"it is {BURST_S} s there")
     if queue["aqm"].get("rules", "linux") != "linux":
@@ -193,6 +195,19 @@ def _aqm_faults(place: str, link: Scenario) -> Iterator[str]:
         yield _fault(f"{place}.counting", link["counting"], "an AQM there holds only packets that wait")
     if link["token_bucket"] not in (None, HTB):
         yield _fault(f"{place}.token_bucket", link["token_bucket"], "a shaper with a burst of 15 B there")
+
+
+MOST_SFQ_DEPTH = 127
+"""Packets that may wait in a queue of the kernel's SFQ."""
+
+
+def _sfq_faults(place: str, sfq: Scenario, buffer: Scenario | None) -> Iterator[str]:
+    if sfq["hashed"] and sfq["queues"] & (sfq["queues"] - 1):
+        yield _fault(f"{place}.queue.queues", sfq["queues"], "its divisor is a power of 2")
+    if sfq["depth_packets"] > MOST_SFQ_DEPTH:
+        yield _fault(f"{place}.queue.depth", sfq["depth_packets"], f"it is at most {MOST_SFQ_DEPTH}")
+    if buffer is None:
+        yield _fault(f"{place}.buffer", None, "its SFQ has a limit")
 
 
 def cake_interval_s(queue: Scenario) -> float:

@@ -25,8 +25,10 @@ TIMES_OF_AQMS = {"target": "target", "interval": "interval", "ce_threshold": "ce
 """Words of `tc` for the times of an AQM, and our names."""
 ETHERNET_BYTES = 14
 """Header of a packet on the links of the kernel's path [B]."""
-MOST_QUEUES = {"fq_codel": 65536, "fq_pie": 2048}
+MOST_QUEUES = {"fq_codel": 65536, "fq_pie": 2048, "sfq": 65536}
 """Most queues that the kernel hashes flows into: fq_pie updates the probabilities of 2048 at once, and more later."""
+MOST_SFQ_FLOWS = 1024
+"""Queues of the kernel's SFQ that may hold packets at once."""
 MOST_BURST = 1_000_000
 """Largest burst of tc's RED [packets]."""
 UNLIMITED_BYTES = 2_000_000_000
@@ -170,6 +172,8 @@ def _queue_options(link: Scenario) -> dict[str, str]:
         return {"aqm": "+".join(_red_words(link))}
     if discipline == "cake":
         return {"aqm": "+".join(_cake_words(queue))}
+    if discipline == "sfq":
+        return {"aqm": "+".join(_sfq_words(link))}
     limit = link["buffer"]["packets"] if link["buffer"] else UNLIMITED_PACKETS
     times = {name: aqm.get(f"{field}_s") for name, field in TIMES_OF_AQMS.items()}
     given = [f"{name}+{round(at * 1e6)}us" for name, at in times.items() if at is not None]
@@ -180,6 +184,15 @@ def _queue_options(link: Scenario) -> dict[str, str]:
         given += [f"flows+{queue['scheduler']['queues'] or MOST_QUEUES[str(discipline)]}"]
     ecn = ["ecn"] if aqm["ecn"] else ["noecn"] if discipline == "fq_codel" else []
     return {"aqm": "+".join([str(discipline), f"limit+{limit}", *given, *ecn])}
+
+
+def _sfq_words(link: Scenario) -> Iterator[str]:
+    """Give the words of `tc sfq`, whose quantum counts the header of the link."""
+    sfq = link["queue"]["scheduler"]
+    limit = link["buffer"]["packets"] if link["buffer"] else UNLIMITED_PACKETS
+    yield from ("sfq", "limit", str(limit), "quantum", str(sfq["quantum_bytes"] + ETHERNET_BYTES))
+    yield from ("depth", str(sfq["depth_packets"]), "flows", str(MOST_SFQ_FLOWS))
+    yield from ("divisor", str(sfq["queues"] if sfq["hashed"] else MOST_QUEUES["sfq"]))
 
 
 def _cake_words(queue: Scenario) -> Iterator[str]:

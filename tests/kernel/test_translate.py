@@ -242,3 +242,39 @@ def test_hosts_of_a_cake_are_one_in_the_kernel() -> None:
         translate(with_cake(flows))
     assert translate(with_cake(flows, isolation="flows")).options["aqm"].startswith("cake")
     assert translate(with_cake([{**flow, "host": "laptop"} for flow in flows])).options["aqm"].startswith("cake")
+
+
+def with_sfq(buffer: str | None = "100 pkt", **fields: Any) -> dict[str, Any]:
+    document_ = document(isp={"counting": "waiting", "queue": {"discipline": "sfq", **fields}})
+    if buffer is None:
+        del document_["link"][1]["buffer"]
+    else:
+        document_["link"][1]["buffer"] = buffer
+    form: dict[str, Any] = resolve(load(document_)).to_dict()
+    return form
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "sfq+limit+100+quantum+1514+depth+127+flows+1024+divisor+1024"),
+        ({"separation": "perfect"}, "sfq+limit+100+quantum+1514+depth+127+flows+1024+divisor+65536"),
+        ({"queues": 64, "depth": 9, "quantum": "3 kB"}, "sfq+limit+100+quantum+3014+depth+9+flows+1024+divisor+64"),
+    ],
+)
+def test_an_sfq_is_set_up_as_it_is(fields: dict[str, Any], words: str) -> None:
+    assert translate(with_sfq(**fields)).options["aqm"] == words
+
+
+@pytest.mark.parametrize(
+    ("fields", "place"),
+    [
+        ({"queues": 100}, r"link\.isp\.queue\.queues"),
+        ({"depth": 200}, r"link\.isp\.queue\.depth"),
+        ({"buffer": None}, r"link\.isp\.buffer"),
+        ({"rules": "ns2"}, r"link\.isp\.queue"),
+    ],
+)
+def test_an_sfq_that_the_kernel_does_not_have_is_refused(fields: dict[str, Any], place: str) -> None:
+    with pytest.raises(UnplayableError, match=place):
+        translate(with_sfq(**fields))

@@ -186,7 +186,7 @@ impl Link {
             self.remove_departed(now);
             let held = self.occupancy();
             let has_room = self.buffer.admits(&held, bytes);
-            let refused = self.aqm.is_some() && self.drops_early(now, &held, has_room, measurement, mark);
+            let refused = self.aqm.is_some() && self.drops_early(now, bytes, &held, has_room, measurement, mark);
             if refused || !has_room {
                 return self.drop_arriving(if refused { Cause::Aqm } else { Cause::Buffer }, now, measurement);
             }
@@ -200,7 +200,7 @@ impl Link {
         } else {
             self.before_last.clear();
             self.bytes_before_last = 0;
-            if self.aqm.is_some() && self.drops_early(now, &Occupancy::default(), true, measurement, mark) {
+            if self.aqm.is_some() && self.drops_early(now, bytes, &Occupancy::default(), true, measurement, mark) {
                 return self.drop_arriving(Cause::Aqm, now, measurement);
             }
         }
@@ -313,12 +313,13 @@ impl Link {
     fn drops_early(
         &mut self,
         now: Time,
+        bytes: u16,
         held: &Occupancy,
         has_room: bool,
         measurement: &Measurement,
         mark: impl FnOnce() -> bool,
     ) -> bool {
-        match self.verdict(now, held) {
+        match self.verdict(now, bytes, held) {
             Verdict::Pass => false,
             Verdict::Mark if has_room && mark() => {
                 self.statistics.marked[measurement.index(now)] += 1;
@@ -330,10 +331,11 @@ impl Link {
 
     // Out of line, so that the packet's bits stay in a register.
     #[inline(never)]
-    fn verdict(&mut self, now: Time, held: &Occupancy) -> Verdict {
+    fn verdict(&mut self, now: Time, bytes: u16, held: &Occupancy) -> Verdict {
         let idle = (held.packets == 0).then(|| now - self.last.departure);
         let (queue, waiting_bytes) = (self.buffer.counted_packets(held), held.bytes - held.bytes_in_service);
-        let arriving = Arriving { now, queue, idle, waiting_bytes };
+        let waiting = held.packets.saturating_sub(1);
+        let arriving = Arriving { now, queue, idle, waiting, waiting_bytes, bytes };
         self.aqm.as_mut().map_or(Verdict::Pass, |aqm| aqm.algorithm().on_arrival(&arriving))
     }
 }

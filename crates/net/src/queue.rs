@@ -13,14 +13,16 @@ use aqm::Aqms;
 use aqm::Departing;
 pub(crate) use aqm::{Aqm, Arriving, Verdict};
 pub use aqm::{
-    AqmConfig, AqmState, CobaltConfig, CodelConfig, CodelRules, DualPi2Config, PieConfig, RedConfig, RedEcn,
-    RedLinuxConfig, StepConfig,
+    AqmConfig, AqmState, CobaltConfig, CodelConfig, CodelRules, DualPi2Config, PiConfig, PieConfig, RedAdaptation,
+    RedConfig, RedEcn, RedLinuxConfig, StepConfig,
 };
 pub(crate) use classes::Waiting;
 use classes::{Classes, Position};
 pub use overflow::Overflow;
 use scheduler::Scheduler;
-pub use scheduler::{CakeConfig, DualConfig, FlowEntry, FqConfig, Origin, SchedulerConfig, SfqConfig, SfqRules};
+pub use scheduler::{
+    CakeConfig, DrrConfig, DualConfig, FlowEntry, FqConfig, Origin, SchedulerConfig, SfqConfig, SfqRules,
+};
 
 /// A queue discipline with its parameters: one choice on each of three axes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,6 +44,7 @@ pub fn disciplines() -> Vec<(&'static str, Discipline)> {
     let fq = SchedulerConfig::Fq(FqConfig { quantum_bytes: 600, queues: Some(2), ..FqConfig::TYPICAL });
     let dual = SchedulerConfig::Dual(DualConfig::TYPICAL);
     let drr = SchedulerConfig::Fq(FqConfig { queues: None, sparse_first: false, ..FqConfig::TYPICAL });
+    let drr_ns2 = SchedulerConfig::Drr(DrrConfig { quantum_bytes: 600, ..DrrConfig::TYPICAL });
     let cake = SchedulerConfig::Cake(CakeConfig { quantum_bytes: 600, ..CakeConfig::TYPICAL });
     let sfq = |rules| SchedulerConfig::Sfq(SfqConfig { rules, queues: 4, ..SfqConfig::TYPICAL });
     let first = [
@@ -62,6 +65,7 @@ pub fn disciplines() -> Vec<(&'static str, Discipline)> {
         ("sfq", Discipline::new(sfq(SfqRules::Ns2), AqmConfig::None {}, Overflow::Arriving)),
         ("sfq-linux", Discipline::new(sfq(SfqRules::Linux), AqmConfig::None {}, Overflow::LongestLately)),
         ("drr", Discipline::new(drr, AqmConfig::None {}, Overflow::Longest)),
+        ("drr-ns2", Discipline::new(drr_ns2, AqmConfig::None {}, Overflow::HeaviestInTurn)),
     ];
     first.into_iter().chain(with_aqm).chain(last).collect()
 }
@@ -190,7 +194,7 @@ impl Queue {
         let held = self.occupancy(transmitter);
         self.advance(arriving.since);
         let class = self.scheduler.class(&arriving.packet, origin);
-        let verdict = self.verdict(arriving.since, class, &held, transmitter);
+        let verdict = self.verdict(&arriving, class, &held, transmitter);
         let early = match verdict {
             Verdict::Pass => false,
             Verdict::Mark => !arriving.packet.marks.is_capable(),
@@ -310,19 +314,21 @@ impl Queue {
         }
     }
 
-    fn verdict(&mut self, now: Time, class: usize, held: &Occupancy, transmitter: Transmitter) -> Verdict {
+    fn verdict(&mut self, arriving: &Waiting, class: usize, held: &Occupancy, transmitter: Transmitter) -> Verdict {
+        let (now, bytes) = (arriving.since, arriving.packet.bytes);
         let Some(aqm) = &mut self.aqm else { return Verdict::Pass };
         let idle = match transmitter {
             Transmitter::Idle { since } => Some(now - since),
             Transmitter::Busy { .. } | Transmitter::Closed => None,
         };
-        let (queue, waiting_bytes) = if aqm.are_by_class() {
+        let (queue, waiting, waiting_bytes) = if aqm.are_by_class() {
             let (packets, bytes) = self.waiting.held_by(class);
-            (packets as u64, bytes)
+            (packets as u64, packets as u64, bytes)
         } else {
-            (self.buffer.counted_packets(held), held.bytes - held.bytes_in_service)
+            let waiting = self.waiting.len() as u64;
+            (self.buffer.counted_packets(held), waiting, held.bytes - held.bytes_in_service)
         };
-        aqm.of(class).on_arrival(&Arriving { now, queue, idle, waiting_bytes })
+        aqm.of(class).on_arrival(&Arriving { now, queue, idle, waiting, waiting_bytes, bytes })
     }
 
     fn victim(&mut self, arriving: &Packet, class: usize, held: &Occupancy) -> Option<Position> {
@@ -355,6 +361,7 @@ mod tests {
             ("red-linux", true, true),
             ("codel", false, false),
             ("pie", true, false),
+            ("pi", true, false),
             ("red-random-drop", true, false),
             ("priority", false, false),
             ("priority-push-out", false, false),
@@ -362,6 +369,7 @@ mod tests {
             ("fq-codel", true, false),
             ("fq-pie", true, false),
             ("drr", false, false),
+            ("drr-ns2", false, false),
             ("sfq", true, false),
             ("sfq-linux", true, false),
             ("dualpi2", true, false),

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use atm::{AbrParameters, AllocationConfig, AtmConfig, ChannelConfig, EndConfig, IpService, PortConfig};
 use base::cast::trunc_to_i64;
 use common::{classic_of, flow, link, ns2, scenario, tcp_of, transfer_of};
-use net::{disciplines, AqmConfig, CakeConfig, CodelConfig, Discipline, SchedulerConfig};
+use net::{disciplines, AqmConfig, CakeConfig, CodelConfig, Discipline, RedAdaptation, RedConfig, SchedulerConfig};
 use serde_json::{json, Value};
 use sim::scenario::{ElementConfig, HandshakeConfig, LinkConfig};
 use sim::{all_limits, check, Scenario};
@@ -88,8 +88,10 @@ fn examples_of_queues() -> Vec<Value> {
     let codel = Discipline { aqm: AqmConfig::Codel(with_threshold), ..Discipline::DROP_TAIL };
     let scheduler = SchedulerConfig::Cake(CakeConfig { bandwidth_bps: Some(1e6), ..CakeConfig::TYPICAL });
     let cake = Discipline { scheduler, ..Discipline::DROP_TAIL };
+    let adaptation = Some(RedAdaptation { bottom: Some(0.01), ..RedAdaptation::NS2 });
+    let red = Discipline { aqm: AqmConfig::Red(RedConfig { adaptation, ..RedConfig::NS2 }), ..Discipline::DROP_TAIL };
     let listed = disciplines().into_iter().map(|(_, discipline)| discipline);
-    listed.chain([codel, cake]).map(|discipline| with("/elements/0/queue", json!(discipline))).collect()
+    listed.chain([codel, cake, red]).map(|discipline| with("/elements/0/queue", json!(discipline))).collect()
 }
 
 fn examples_of_rates() -> Vec<Value> {

@@ -1,8 +1,8 @@
 //! Any parameters of a scheduler and an AQM.
 
 use net::{
-    AqmConfig, CakeConfig, CobaltConfig, CodelConfig, CodelRules, DualConfig, DualPi2Config, FqConfig, PieConfig,
-    RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, SfqConfig, StepConfig,
+    AqmConfig, CakeConfig, CobaltConfig, CodelConfig, CodelRules, DrrConfig, DualConfig, DualPi2Config, FqConfig,
+    PiConfig, PieConfig, RedAdaptation, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, SfqConfig, StepConfig,
 };
 
 use super::scaled;
@@ -28,6 +28,10 @@ pub(super) fn scheduler(typical: SchedulerConfig, [quantum, queues, bandwidth, o
             depth_packets: 1 + u32::from(options),
             ..sfq
         }),
+        SchedulerConfig::Drr(_) => SchedulerConfig::Drr(DrrConfig {
+            quantum_bytes: 256 + 16 * u32::from(quantum),
+            queues: (options & 1 == 1).then(|| 1 + u32::from(queues)),
+        }),
         SchedulerConfig::Cake(_) => SchedulerConfig::Cake(CakeConfig {
             quantum_bytes: 256 + 16 * u32::from(quantum),
             hashed: options & 1 == 1,
@@ -44,6 +48,7 @@ pub(super) fn aqm(typical: AqmConfig, numbers: [u8; 4]) -> AqmConfig {
         AqmConfig::RedLinux(_) => AqmConfig::RedLinux(red_linux(numbers)),
         AqmConfig::Codel(_) => AqmConfig::Codel(codel(numbers)),
         AqmConfig::Cobalt(_) => AqmConfig::Cobalt(cobalt(numbers)),
+        AqmConfig::Pi(_) => AqmConfig::Pi(pi(numbers)),
         AqmConfig::Pie(_) => AqmConfig::Pie(pie(numbers)),
         AqmConfig::Step(_) => AqmConfig::Step(StepConfig { threshold_packets: f64::from(numbers[0]) / 4.0 }),
         AqmConfig::DualPi2(_) => AqmConfig::DualPi2(dual_pi2(numbers)),
@@ -95,6 +100,19 @@ fn cobalt([target, interval, packet, _]: [u8; 4]) -> CobaltConfig {
     }
 }
 
+fn pi([target, update, factors, options]: [u8; 4]) -> PiConfig {
+    PiConfig {
+        target_packets: f64::from(target) / 4.0,
+        factor_new: f64::from(factors & 15) / 150.0,
+        factor_old: f64::from(factors >> 4) / 150.0,
+        update_s: scaled(update, 1e-4, 1.0),
+        in_bytes: options & 1 == 1,
+        by_size: options & 2 == 2,
+        mean_packet_bytes: 1 + u16::from(options) * 8,
+        ecn: options & 4 == 4,
+    }
+}
+
 fn pie([target, update, factors, options]: [u8; 4]) -> PieConfig {
     PieConfig {
         target_s: scaled(target, 1e-6, 0.1),
@@ -122,5 +140,14 @@ fn red([threshold, weight, probability, options]: [u8; 4]) -> RedConfig {
         least_queue_packets: f64::from(options >> 6),
         first_passes: options & 4 == 4,
         overflow_restarts: options & 8 == 8,
+        in_bytes: options & 32 == 32,
+        by_size: options & 64 == 64,
+        adaptation: (options & 128 == 128).then(|| RedAdaptation {
+            interval_s: f64::from(probability) / 100.0,
+            step_up: f64::from(weight) / 255.0,
+            factor_down: f64::from(threshold) / 255.0,
+            top: f64::from(weight) / 255.0,
+            bottom: (options & 16 == 16).then(|| f64::from(threshold) / 1000.0),
+        }),
     }
 }

@@ -42,6 +42,8 @@ def _step(scenes: list[Scene], bottleneck: Node) -> tuple[Red | None, list[str]]
     threshold = red.min_threshold_packets
     if red.gentle or red.max_threshold_packets - threshold > max(1.0, STEEPEST * threshold):
         reasons.append(f"{bottleneck.name} marks gradually; the model has one threshold")
+    if red.in_bytes or red.by_size or red.adaptation:
+        reasons.append(f"{bottleneck.name} counts bytes or adapts its probability; the model has a queue in packets")
     pipe = bottleneck.packet_rate * scenes[0].round_trip_s
     if 1.0 / red.weight > MEMORY * (pipe + threshold):
         reasons.append(

@@ -14,20 +14,25 @@ CODELS, PIES, COBALTS = ("codel", "fq-codel"), ("pie", "fq-pie"), ("cobalt", "ca
 FAIR = ("fq", "fq-codel", "fq-pie", "drr")
 """The disciplines that give flows queues of their own."""
 
-OF_OTHER_REDS = ("gentle", "victim", "wait", "least_queue", "first_passes", "overflow_restarts")
+OF_NS2 = ("in_bytes", "by_size", "top", "bottom", "interval", "alpha", "beta")
+"""The fields of RED that ns-2's rules alone have; the last five of the adaptive one."""
+OF_OTHER_REDS = ("gentle", "victim", "wait", "least_queue", "first_passes", "overflow_restarts", *OF_NS2)
 """The fields of RED that Linux's rules have not."""
 _FIELDS: dict[str, tuple[str, ...]] = {
     **{name: ("red",) for name in Queue.model_fields if name != "discipline"},
     "victim": ("red", "priority"),
     "levels": ("priority",),
-    "ecn": ("red", *CODELS, *PIES),
-    "rules": ("red", *CODELS, "sfq"),
+    "ecn": ("red", *CODELS, *PIES, "pi"),
+    "rules": ("red", *CODELS, "sfq", "drr"),
+    **dict.fromkeys(("in_bytes", "by_size", "mean_packet"), ("red", "pi")),
+    **dict.fromkeys(("target_queue", "factor_new", "factor_old"), ("pi",)),
     "depth": ("sfq",),
     "target": (*CODELS, *COBALTS, *PIES, "dualpi2"),
-    "interval": (*CODELS, *COBALTS),
+    "interval": (*CODELS, *COBALTS, "red"),
     "ce_threshold": CODELS,
     **dict.fromkeys(("isolation", "bandwidth"), ("cake",)),
-    **dict.fromkeys(("update", "alpha", "beta"), (*PIES, "dualpi2")),
+    "update": (*PIES, "pi", "dualpi2"),
+    **dict.fromkeys(("alpha", "beta"), (*PIES, "dualpi2", "red")),
     **dict.fromkeys(("burst", "first_update"), PIES),
     "threshold": ("step",),
     **dict.fromkeys(("coupling", "step", "classic_share"), ("dualpi2",)),
@@ -39,12 +44,13 @@ _ACTS_ON: dict[str, tuple[str, str]] = {"red": ("mean queue", "max_threshold")}
 """The length that a discipline acts on, and the field with the largest one that it knows [packets]."""
 _CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
     "victim": {"red": ("arriving", "random"), "priority": ("arriving", "lowest")},
-    "ecn": dict.fromkeys((*CODELS, *PIES), ("off", "all")),
+    "ecn": dict.fromkeys((*CODELS, *PIES, "pi"), ("off", "all")),
     "separation": dict.fromkeys(("cake", "sfq"), ("hash", "perfect")),
     "rules": {
         "red": ("floyd-jacobson", "ns2", "linux"),
         **dict.fromkeys(CODELS, ("linux", "rfc")),
         "sfq": ("ns2", "linux"),
+        "drr": ("ns2",),
     },
 }
 """Values that some disciplines allow of a field that others have too."""
@@ -52,7 +58,7 @@ _CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
 
 def weighs(queue: Queue) -> bool:
     """Return whether a queue gives flows shares by their weights."""
-    return queue.discipline in FAIR and separation_of(queue) != "hash"
+    return queue.discipline in FAIR and separation_of(queue) != "hash" and queue.rules != "ns2"
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -72,7 +78,7 @@ def queue_faults(places: Places, location: Location, queue: Queue) -> Iterator[F
         yield places.fault((*location, "queues"), f'belongs to the separation "hash", not to "{separation}"')
     if queue.discipline == "red":
         yield from _red_faults(places, location, queue)
-    yield from _sfq_faults(places, location, queue)
+    yield from _ns2_faults(places, location, queue)
 
 
 def _choice_faults(places: Places, location: Location, queue: Queue) -> Iterator[Fault]:
@@ -84,24 +90,41 @@ def _choice_faults(places: Places, location: Location, queue: Queue) -> Iterator
             yield places.fault((*location, name), problem, given=f'"{given}"', allowed=allowed)
 
 
-def _sfq_faults(places: Places, location: Location, queue: Queue) -> Iterator[Fault]:
-    for name in ("quantum", "depth") if queue.discipline == "sfq" and queue.rules == "ns2" else ():
+def _ns2_faults(places: Places, location: Location, queue: Queue) -> Iterator[Fault]:
+    """Find what SFQ and DRR have not by ns-2's rules."""
+    if queue.rules != "ns2":
+        return
+    for name in ("quantum", "depth") if queue.discipline == "sfq" else ():
         if queue.gives(name):
             yield places.fault((*location, name), 'is of Linux\'s rules of sfq, not of rules = "ns2"')
+    if queue.discipline == "drr" and separation_of(queue) == "group":
+        allowed = '"hash" | "perfect"'
+        yield places.fault((*location, "separation"), 'is not of rules = "ns2"', given='"group"', allowed=allowed)
 
 
 def _red_faults(places: Places, location: Location, queue: Queue) -> Iterator[Fault]:
-    linux = queue.rules == "linux"
-    for name in OF_OTHER_REDS if linux else ("adaptive",):
-        if queue.gives(name):
-            problem = "is not of Linux's rules" if linux else 'needs rules = "linux"'
-            yield places.fault((*location, name), problem)
+    linux, ns2 = queue.rules == "linux", queue.rules == "ns2"
+    others = () if ns2 else OF_OTHER_REDS if linux else ("adaptive", *OF_NS2)
+    for name in filter(queue.gives, others):
+        needed = 'rules = "linux" or "ns2"' if name == "adaptive" else 'rules = "ns2"'
+        yield places.fault((*location, name), "is not of Linux's rules" if linux else f"needs {needed}")
+    for name in filter(queue.gives, OF_NS2[2:] if ns2 and not queue.adaptive else ()):
+        yield places.fault((*location, name), "needs adaptive = true")
+    yield from _adaptation_faults(places, location, queue)
     if queue.min_threshold >= queue.max_threshold:
         yield places.fault(
             (*location, "min_threshold" if queue.gives("min_threshold") else "max_threshold"),
             "min_threshold is not below max_threshold",
             given=f"{show(queue.min_threshold, 'pkt')} and {show(queue.max_threshold, 'pkt')}",
         )
+
+
+def _adaptation_faults(places: Places, location: Location, queue: Queue) -> Iterator[Fault]:
+    """Find steps of an adaptive RED that lie above 1; those of other disciplines may be larger."""
+    for name in ("alpha", "beta"):
+        given = getattr(queue, name)
+        if queue.gives(name) and given > 1:
+            yield places.fault((*location, name), "is too large for red", given=f"{given:g}", allowed="0 to 1")
 
 
 def shaper_faults(places: Places, way: Direction) -> Iterator[Fault]:

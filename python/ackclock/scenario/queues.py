@@ -11,14 +11,17 @@ from ackclock.scenario.resolved_queues import (
     Cobalt,
     Codel,
     Discipline,
+    Drr,
     DualPi2,
     DualQueue,
     FairQueueing,
     Fifo,
     NoAqm,
     OverflowName,
+    Pi,
     Pie,
     Red,
+    RedAdaptation,
     RedLinux,
     Scheduler,
     Sfq,
@@ -26,7 +29,7 @@ from ackclock.scenario.resolved_queues import (
     StrictPriority,
 )
 from ackclock.scenario.schema_kinds import most
-from ackclock.scenario.schema_queues import Queue, separation_of
+from ackclock.scenario.schema_queues import Queue, interval_of, separation_of
 
 CODEL_TARGET_S, PIE_TARGET_S = 0.005, 0.015
 """Delays that the two are controlled for by default [s]: RFC 8289 section 4.2, RFC 8033 section 4.2."""
@@ -77,7 +80,35 @@ def _red(queue: Queue, largest_packet_bytes: int) -> Red | RedLinux:
         max_probability=queue.max_probability,
         gentle=queue.gentle,
         mean_packet_bytes=queue.mean_packet or largest_packet_bytes,
+        in_bytes=queue.in_bytes,
+        by_size=queue.by_size,
+        adaptation=_adaptation(queue) if queue.adaptive else None,
         **_red_rules(queue),
+    )
+
+
+def _adaptation(queue: Queue) -> RedAdaptation:
+    """Give the parameters of an adaptive RED by ns-2's rules, by default those of ns-2."""
+    return RedAdaptation(
+        interval_s=_given(queue.interval, 0.5),
+        step_up=_given(queue.alpha, 0.01),
+        factor_down=_given(queue.beta, 0.9),
+        top=queue.top,
+        bottom=queue.bottom,
+    )
+
+
+def _pi(queue: Queue, largest_packet_bytes: int) -> Pi:
+    return Pi(
+        "pi",
+        target_packets=queue.target_queue,
+        factor_new=queue.factor_new,
+        factor_old=queue.factor_old,
+        update_s=_given(queue.update, 1 / 170),
+        in_bytes=queue.in_bytes,
+        by_size=queue.by_size,
+        mean_packet_bytes=queue.mean_packet or largest_packet_bytes,
+        ecn=queue.ecn == "all",
     )
 
 
@@ -85,7 +116,7 @@ def _codel(queue: Queue, largest_packet_bytes: int) -> Codel:
     return Codel(
         "codel",
         target_s=_given(queue.target, CODEL_TARGET_S),
-        interval_s=queue.interval,
+        interval_s=interval_of(queue),
         ecn=queue.ecn == "all",
         ce_threshold_s=queue.ce_threshold,
         mtu_bytes=largest_packet_bytes,
@@ -95,13 +126,13 @@ def _codel(queue: Queue, largest_packet_bytes: int) -> Codel:
 
 def _cobalt(queue: Queue, largest_packet_bytes: int) -> Cobalt:
     """Give COBALT's parameters as cake sets them by the rate of its shaper (Linux `cake_set_rate`)."""
-    packet_s = 8 * largest_packet_bytes / queue.bandwidth if queue.bandwidth else 0.0
+    packet_s, interval_s = 8 * largest_packet_bytes / queue.bandwidth if queue.bandwidth else 0.0, interval_of(queue)
     given_s = _given(queue.target, CODEL_TARGET_S)
     target_s = max(1.5 * packet_s, given_s)
     return Cobalt(
         "cobalt",
         target_s=target_s,
-        interval_s=max(queue.interval + target_s - given_s, 2 * target_s) if queue.bandwidth else queue.interval,
+        interval_s=max(interval_s + target_s - given_s, 2 * target_s) if queue.bandwidth else interval_s,
         mtu_s=packet_s,
     )
 
@@ -151,11 +182,15 @@ def _dual_pi2(queue: Queue, largest_packet_bytes: int) -> DualPi2:
     )
 
 
-def _fair(queue: Queue, largest_packet_bytes: int) -> FairQueueing:
+def _fair(queue: Queue, largest_packet_bytes: int) -> FairQueueing | Drr:
+    quantum_bytes = queue.quantum or max(LEAST_QUANTUM_BYTES, largest_packet_bytes)
+    queues = queue.queues if separation_of(queue) == "hash" else None
+    if queue.discipline == "drr" and queue.rules == "ns2":
+        return Drr("drr", quantum_bytes=quantum_bytes, queues=queues)
     return FairQueueing(
         "fq",
-        quantum_bytes=max(LEAST_QUANTUM_BYTES, largest_packet_bytes) if queue.quantum is None else queue.quantum,
-        queues=queue.queues if separation_of(queue) == "hash" else None,
+        quantum_bytes=quantum_bytes,
+        queues=queues,
         sparse_first=queue.discipline != "drr",
         by_entry=separation_of(queue) == "group",
     )
@@ -191,6 +226,7 @@ _AQMS: Final[Mapping[str, Callable[[Queue, int], Aqm]]] = {
     **dict.fromkeys(CODELS, _codel),
     **dict.fromkeys(COBALTS, _cobalt),
     **dict.fromkeys(PIES, _pie),
+    "pi": _pi,
     "step": lambda queue, _: Step("step", queue.threshold),
     "dualpi2": _dual_pi2,
 }
@@ -234,4 +270,6 @@ def _overflow(queue: Queue) -> OverflowName:
         return queue.victim
     if queue.discipline == "sfq":
         return "arriving" if queue.rules == "ns2" else "longest-lately"
+    if queue.discipline == "drr" and queue.rules == "ns2":
+        return "heaviest-in-turn"
     return _OVERFLOWS.get(queue.discipline, "arriving")

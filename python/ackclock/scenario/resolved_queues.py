@@ -12,7 +12,9 @@ _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 _SCHEDULER = "elements[].queue.scheduler"
 _AQM = "elements[].queue.aqm"
 
-OverflowName = Literal["arriving", "front", "random", "lowest", "longest", "longest-lately", "fattest", "heaviest"]
+OverflowName = Literal[
+    "arriving", "front", "random", "lowest", "longest", "longest-lately", "fattest", "heaviest", "heaviest-in-turn"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,17 @@ class Sfq:
 
 
 @dataclass(frozen=True, slots=True)
+class Drr:
+    """Deficit round robin (Shreedhar, Varghese 1996), by the rules of ns-2."""
+
+    __pydantic_config__ = _CONFIG
+    kind: Literal["drr"]
+    quantum_bytes: Annotated[int, within(f"{_SCHEDULER}.quantum_bytes")]
+    queues: Annotated[int, within(f"{_SCHEDULER}.queues")] | None
+    """Number of queues that flows are hashed into; None: a queue for each flow."""
+
+
+@dataclass(frozen=True, slots=True)
 class DualQueue:
     """Two queues, of L4S and of classic traffic, the latter with a share of the rate (RFC 9332)."""
 
@@ -92,6 +105,19 @@ class NoAqm:
 
 
 @dataclass(frozen=True, slots=True)
+class RedAdaptation:
+    """Adaptation of RED's drop probability, by ns-2's rules."""
+
+    __pydantic_config__ = _CONFIG
+    interval_s: Annotated[float, within(f"{_AQM}.adaptation.interval_s")]
+    step_up: Annotated[float, within(f"{_AQM}.adaptation.step_up")]
+    factor_down: Annotated[float, within(f"{_AQM}.adaptation.factor_down")]
+    top: Annotated[float, within(f"{_AQM}.adaptation.top")]
+    bottom: Annotated[float, within(f"{_AQM}.adaptation.bottom")] | None
+    """Least probability; None: by the rate of the link."""
+
+
+@dataclass(frozen=True, slots=True)
 class Red:
     """Random Early Detection (Floyd, Jacobson 1993)."""
 
@@ -111,6 +137,9 @@ class Red:
     first_passes: bool = False
     overflow_restarts: bool = False
     ecn: RedEcnName = "off"
+    in_bytes: bool = False
+    by_size: bool = False
+    adaptation: RedAdaptation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +209,24 @@ class Pie:
 
 
 @dataclass(frozen=True, slots=True)
+class Pi:
+    """Proportional Integral controller of the queue (Hollot, Misra, Towsley, Gong 2001), by ns-2's rules."""
+
+    __pydantic_config__ = _CONFIG
+    is_random: ClassVar[bool] = True
+    title: ClassVar[str] = "PI"
+    kind: Literal["pi"]
+    target_packets: Annotated[float, within(f"{_AQM}.target_packets")]
+    factor_new: Annotated[float, within(f"{_AQM}.factor_new")]
+    factor_old: Annotated[float, within(f"{_AQM}.factor_old")]
+    update_s: Annotated[float, within(f"{_AQM}.update_s")]
+    in_bytes: bool
+    by_size: bool
+    mean_packet_bytes: Annotated[int, within(f"{_AQM}.mean_packet_bytes")]
+    ecn: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """Marks of all packets that find more than a number of packets in the queue."""
 
@@ -208,9 +255,9 @@ class DualPi2:
 
 
 Scheduler = Annotated[
-    Fifo | StrictPriority | FairQueueing | Sfq | DualQueue | CakeScheduler, Field(discriminator="kind")
+    Fifo | StrictPriority | FairQueueing | Sfq | Drr | DualQueue | CakeScheduler, Field(discriminator="kind")
 ]
-Aqm = Annotated[NoAqm | Red | RedLinux | Codel | Cobalt | Pie | Step | DualPi2, Field(discriminator="kind")]
+Aqm = Annotated[NoAqm | Red | RedLinux | Codel | Cobalt | Pie | Pi | Step | DualPi2, Field(discriminator="kind")]
 """Every AQM answers `is_random`, whether it draws random numbers, and `title`, its name as its papers write it."""
 
 
@@ -236,7 +283,7 @@ class Discipline:
     @property
     def is_random(self) -> bool:
         """Return whether it draws random numbers."""
-        hashes = isinstance(self.scheduler, FairQueueing) and self.scheduler.queues is not None
+        hashes = isinstance(self.scheduler, FairQueueing | Drr) and self.scheduler.queues is not None
         hashes = hashes or (isinstance(self.scheduler, Sfq) and self.scheduler.hashed)
         return hashes or self.aqm.is_random or self.overflow == "random"
 
@@ -247,6 +294,8 @@ class Discipline:
             return "CAKE"
         if isinstance(self.scheduler, Sfq):
             return "SFQ"
+        if isinstance(self.scheduler, Drr):
+            return "DRR"
         return f"FQ-{self.aqm.title}" if isinstance(self.scheduler, FairQueueing) else self.aqm.title
 
     def __str__(self) -> str:
@@ -260,7 +309,7 @@ class Discipline:
                 return f"fq-{self.aqm.kind}" if self.drops_early else "fq"
             case DualQueue():
                 return "dualpi2"
-            case Sfq() | CakeScheduler() | StrictPriority():
+            case Sfq() | Drr() | CakeScheduler() | StrictPriority():
                 return self.scheduler.kind
 
 
@@ -273,6 +322,7 @@ NAMES_BY_OVERFLOW = {
     "longest-lately": "drop-longest",
     "fattest": "drop-fattest",
     "heaviest": "drop-heaviest",
+    "heaviest-in-turn": "drop-heaviest",
 }
 """Names of disciplines with one queue and no AQM, by their overflow rule."""
 DROP_TAIL = Discipline()

@@ -21,6 +21,7 @@ DisciplineName = Literal[
     "codel",
     "cobalt",
     "pie",
+    "pi",
     "step",
     "fq",
     "fq-codel",
@@ -62,10 +63,11 @@ class Queue(Table):
         "which packet is dropped: at a full buffer the newcomer (drop-tail), the one at the front (drop-from-front) "
         "or one drawn among all that wait and the newcomer (random-drop); early, by the mean queue (red) or by the "
         "time that packets have waited as they leave (codel; cobalt, which also drops flows that do not respond with a "
-        "probability), or with a probability that follows that time (pie). Above a threshold all packets are marked "
-        "(step). Flows wait in queues of their own and share the rate (fq, drr, sfq), with a codel (fq-codel), a pie "
-        "(fq-pie) or a cobalt (cake: Linux's, besteffort) for each queue; or L4S in one queue and the others in "
-        "another, with coupled marks (dualpi2). With priority the levels of the flows decide which packet is sent first"
+        "probability), or with a probability that follows that time (pie) or the queue (pi). Above a threshold all "
+        "packets are marked (step). Flows wait in queues of their own and share the rate (fq, drr, sfq), with a "
+        "codel (fq-codel), a pie (fq-pie) or a cobalt (cake: Linux's, besteffort) for each queue; or L4S in "
+        "one queue and the others in another, with coupled marks (dualpi2). With priority the levels of the flows "
+        "decide which packet is sent first"
     )
     min_threshold: Annotated[float, Amount("5 pkt", (_THRESHOLD,))] = entry(
         "red: mean queue from which packets are dropped; by Linux's rules the bytes of this number of `mean_packet`",
@@ -83,9 +85,36 @@ class Queue(Table):
     )
     gentle: Switch = entry("red: raise the probability to 1 at twice `max_threshold` rather than at once", default=True)
     adaptive: Switch = entry(
-        "red, by Linux's rules: adapt `max_probability` each half second so that the mean queue stays in the middle "
-        "between the thresholds (Adaptive RED)",
+        "red, by Linux's or ns-2's rules: adapt `max_probability` each half second so that the mean queue stays in the "
+        "middle between the thresholds (Adaptive RED)",
         default=False,
+    )
+    top: Annotated[float, Number(0, 1, 0.5, closed=True)] = entry(
+        "red, adaptive by ns-2's rules: probability from which it is not raised", 0.5
+    )
+    bottom: Annotated[float | None, Number(0, 1, 0.01, closed=True)] = entry(
+        "red, adaptive by ns-2's rules: probability from which it is not lowered",
+        None,
+        words="0.01, and at most 80 kbit/s over the rate of the link",
+    )
+    in_bytes: Switch = entry(
+        "red by ns-2's rules, pi: measure the queue in bytes, as a number of `mean_packet` (`queue_in_bytes_` of ns-2)",
+        default=False,
+    )
+    by_size: Switch = entry(
+        "red by ns-2's rules, pi: make the drop probability of a packet proportional to its size, that of a "
+        "`mean_packet` being the one that the discipline controls (`bytes_` of ns-2)",
+        default=False,
+    )
+    target_queue: Annotated[float, Amount("50 pkt", (_LEAST,))] = entry(
+        "pi: queue that the drop probability is controlled for (`qref_` of ns-2)", 50.0, toml="50 pkt"
+    )
+    factor_new: Annotated[float, Number(0, 1, 1.822e-5, closed=True)] = entry(
+        "pi: change of the drop probability, in an update, for each packet above `target_queue` (`a_` of ns-2)",
+        1.822e-5,
+    )
+    factor_old: Annotated[float, Number(0, 1, 1.816e-5, closed=True)] = entry(
+        "pi: change back for each packet above `target_queue` at the update before (`b_` of ns-2)", 1.816e-5
     )
     victim: Annotated[VictimName, choice("victim", VictimName)] = entry(
         "red: which packet is dropped early, the arriving one, or one drawn among all (random); priority: which one at "
@@ -123,14 +152,15 @@ class Queue(Table):
         words="no shaper",
     )
     mean_packet: Annotated[int | None, PACKET_SIZE] = entry(
-        "red: packet size by which the mean decays while the link is idle, and of the thresholds by Linux's rules",
+        "red, pi: packet size by which the mean decays while the link is idle, of the thresholds by Linux's rules, and "
+        "of `in_bytes` and `by_size`",
         None,
         words="the largest packet that crosses",
     )
     ecn: Annotated[RedEcnName, choice("early signal", RedEcnName)] = entry(
-        "red, codel, pie, fq-codel, fq-pie: packets of flows with ECN that are marked instead of dropped early: none "
-        "(off), or all (all, as Linux does; pie and fq-pie up to a probability of 10%); of red also those below the "
-        "largest threshold, twice that if gentle (early, RFC 3168). A full buffer always drops",
+        "red, codel, pie, pi, fq-codel, fq-pie: packets of flows with ECN that are marked instead of dropped early: "
+        "none (off), or all (all, as Linux does; pie and fq-pie up to a probability of 10%); of red also those below "
+        "the largest threshold, twice that if gentle (early, RFC 3168). A full buffer always drops",
         "off",
     )
     threshold: Annotated[float, Amount("20 pkt", (_LEAST,))] = entry(
@@ -143,16 +173,17 @@ class Queue(Table):
         None,
         words="5 ms of codel, fq-codel, cobalt and cake, 15 ms of the others",
     )
-    interval: Annotated[float, Amount("100 ms", (_INTERVAL,))] = entry(
+    interval: Annotated[float | None, Amount("100 ms", (_INTERVAL,))] = entry(
         "codel, fq-codel, cobalt, cake: time for which all packets must wait for longer than `target` before the first "
-        "drop (of cobalt and cake, the second one); about the longest round trip",
-        0.1,
-        toml="100 ms",
+        "drop (of cobalt and cake, the second one); about the longest round trip. red, adaptive by ns-2's rules: time "
+        "between two adaptations",
+        None,
+        words="100 ms, 500 ms of red",
     )
     update: Annotated[float | None, Amount("15 ms", (_UPDATE,))] = entry(
-        "pie, fq-pie, dualpi2: time between two updates of the drop probability",
+        "pie, fq-pie, pi, dualpi2: time between two updates of the drop probability (of pi, 1 / `w_` of ns-2)",
         None,
-        words="15 ms, 16 ms of dualpi2",
+        words="15 ms, 16 ms of dualpi2, 1/170 s of pi",
     )
     first_update: Annotated[float | None, Amount("500 ms", (_TO_100_S,))] = entry(
         "pie, fq-pie: instant of the first update; Linux makes it half a second after the queue is set up",
@@ -160,15 +191,16 @@ class Queue(Table):
         words="after `update`",
     )
     alpha: Annotated[float | None, Number(0, 1000, 0.125, closed=True)] = entry(
-        "pie, fq-pie, dualpi2: change of the drop probability, in an update, for each second of delay above `target`",
+        "pie, fq-pie, dualpi2: change of the drop probability, in an update, for each second of delay above `target`. "
+        "red, adaptive by ns-2's rules: largest step up of `max_probability`",
         None,
-        words="0.125, 0.16 of dualpi2",
+        words="0.125, 0.16 of dualpi2, 0.01 of red",
     )
     beta: Annotated[float | None, Number(0, 1000, 1.25, closed=True)] = entry(
         "pie, fq-pie, dualpi2: change of the drop probability, in an update, for each second by which the delay has "
-        "grown since the one before",
+        "grown since the one before. red, adaptive by ns-2's rules: factor of a step down of `max_probability`",
         None,
-        words="1.25, 3.2 of dualpi2",
+        words="1.25, 3.2 of dualpi2, 0.9 of red",
     )
     coupling: Annotated[float, Number(0, 100, 2, closed=True)] = entry(
         "dualpi2: mark probability of L4S packets over that of the controller, whose square is that of the others", 2.0
@@ -192,7 +224,8 @@ class Queue(Table):
         "red: whose rules hold, the paper's of 1993 (floyd-jacobson), ns-2.35's (ns2), each with the next four fields, "
         "or the kernel's of a queue in bytes (linux); "
         'ns-2 also counts the packets that wait alone, `counting = "waiting"`. codel, fq-codel: exact times and square '
-        "roots (rfc, RFC 8289) or the kernel's approximations (linux). sfq: ns-2.35's (ns2) or the kernel's (linux)",
+        "roots (rfc, RFC 8289) or the kernel's approximations (linux). sfq: ns-2.35's (ns2) or the kernel's (linux). "
+        "drr: ns-2.35's (ns2), where a packet waits until quanta cover all of it; else those of fq",
         None,
         words='"floyd-jacobson" of red, "linux" of the others',
     )
@@ -216,6 +249,11 @@ def separation_of(queue: Queue) -> SeparationName:
     return "perfect" if queue.discipline == "drr" and not queue.gives("separation") else queue.separation
 
 
+def interval_of(queue: Queue) -> float:
+    """Return the interval of CoDel and COBALT [s]."""
+    return 0.1 if queue.interval is None else queue.interval
+
+
 def cake_buffer_bytes(queue: Queue) -> int:
     """Return the buffer of a cake that is given none [B], as Linux computes it (`cake_reconfigure`).
 
@@ -223,4 +261,4 @@ def cake_buffer_bytes(queue: Queue) -> int:
     """
     if queue.bandwidth is None:
         return MOST_CAKE_BYTES
-    return min(max(int(4 * queue.bandwidth / 8 * queue.interval), LEAST_CAKE_BYTES), MOST_CAKE_BYTES)
+    return min(max(int(4 * queue.bandwidth / 8 * interval_of(queue)), LEAST_CAKE_BYTES), MOST_CAKE_BYTES)

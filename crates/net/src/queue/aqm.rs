@@ -1,6 +1,7 @@
 mod cobalt;
 mod codel;
 mod dual_pi2;
+mod pi;
 mod pie;
 mod red;
 mod red_linux;
@@ -18,10 +19,12 @@ use codel::Codel;
 pub use codel::{CodelConfig, CodelRules};
 use dual_pi2::DualPi2;
 pub use dual_pi2::DualPi2Config;
+use pi::Pi;
+pub use pi::PiConfig;
 use pie::Pie;
 pub use pie::PieConfig;
 use red::Red;
-pub use red::{RedConfig, RedEcn};
+pub use red::{RedAdaptation, RedConfig, RedEcn};
 use red_linux::RedLinux;
 pub use red_linux::RedLinuxConfig;
 pub use state::AqmState;
@@ -44,6 +47,8 @@ pub enum AqmConfig {
     Cobalt(CobaltConfig),
     /// Proportional Integral controller Enhanced.
     Pie(PieConfig),
+    /// Proportional Integral controller.
+    Pi(PiConfig),
     /// Marks above a threshold.
     Step(StepConfig),
     /// The AQM of a coupled dual queue (RFC 9332).
@@ -70,8 +75,11 @@ pub(crate) struct Arriving {
     pub(crate) queue: u64,
     /// Time since the last departure; `None` if the link is busy.
     pub(crate) idle: Option<Time>,
-    /// Bytes that wait of the packets that this AQM sees, without a packet in transmission.
+    /// Packets that wait of those that this AQM sees, without a packet in transmission.
+    pub(crate) waiting: u64,
+    /// Bytes of these.
     pub(crate) waiting_bytes: u64,
+    pub(crate) bytes: u16,
 }
 
 /// A packet that the scheduler has chosen to be transmitted.
@@ -133,6 +141,8 @@ pub(crate) enum Aqm {
     Cobalt(Cobalt),
     /// Proportional Integral controller Enhanced.
     Pie(Pie),
+    /// Proportional Integral controller.
+    Pi(Pi),
     /// Marks above a threshold.
     Step(Step),
     /// The AQM of a coupled dual queue (RFC 9332).
@@ -143,11 +153,12 @@ pub(crate) enum Aqm {
 
 impl AqmConfig {
     /// The algorithms by name, with typical parameters.
-    pub const LISTED: [(&'static str, AqmConfig); 6] = [
+    pub const LISTED: [(&'static str, AqmConfig); 7] = [
         ("red", AqmConfig::Red(RedConfig::TYPICAL)),
         ("red-linux", AqmConfig::RedLinux(RedLinuxConfig::TYPICAL)),
         ("codel", AqmConfig::Codel(CodelConfig::TYPICAL)),
         ("pie", AqmConfig::Pie(PieConfig::TYPICAL)),
+        ("pi", AqmConfig::Pi(PiConfig::TYPICAL)),
         ("cobalt", AqmConfig::Cobalt(CobaltConfig::TYPICAL)),
         ("step", AqmConfig::Step(StepConfig::TYPICAL)),
     ];
@@ -156,7 +167,8 @@ impl AqmConfig {
     pub const fn is_foreseen(&self) -> bool {
         match self {
             AqmConfig::None {} | AqmConfig::Red(_) | AqmConfig::RedLinux(_) | AqmConfig::Step(_) => true,
-            AqmConfig::Codel(_) | AqmConfig::Cobalt(_) | AqmConfig::Pie(_) | AqmConfig::DualPi2(_) => false,
+            AqmConfig::Codel(_) | AqmConfig::Cobalt(_) | AqmConfig::Pie(_) => false,
+            AqmConfig::Pi(_) | AqmConfig::DualPi2(_) => false,
         }
     }
 
@@ -165,7 +177,7 @@ impl AqmConfig {
         match self {
             AqmConfig::None {} | AqmConfig::Codel(_) | AqmConfig::Step(_) => false,
             AqmConfig::Red(_) | AqmConfig::RedLinux(_) | AqmConfig::Pie(_) | AqmConfig::DualPi2(_) => true,
-            AqmConfig::Cobalt(_) => true,
+            AqmConfig::Cobalt(_) | AqmConfig::Pi(_) => true,
         }
     }
 
@@ -174,7 +186,7 @@ impl AqmConfig {
         match self {
             AqmConfig::DualPi2(_) => true,
             AqmConfig::None {} | AqmConfig::Red(_) | AqmConfig::RedLinux(_) | AqmConfig::Codel(_) => false,
-            AqmConfig::Pie(_) | AqmConfig::Cobalt(_) | AqmConfig::Step(_) => false,
+            AqmConfig::Pie(_) | AqmConfig::Pi(_) | AqmConfig::Cobalt(_) | AqmConfig::Step(_) => false,
         }
     }
 
@@ -182,11 +194,12 @@ impl AqmConfig {
     pub(crate) fn build(&self, rate: Rate, clock: Clock, random: RandomStream) -> Option<Aqm> {
         match self {
             AqmConfig::None {} => None,
-            AqmConfig::Red(config) => Some(Aqm::Red(Red::new(*config, rate, random))),
+            AqmConfig::Red(config) => Some(Aqm::Red(Red::new(*config, rate, clock, random))),
             AqmConfig::RedLinux(config) => Some(Aqm::RedLinux(RedLinux::new(*config, rate, clock, random))),
             AqmConfig::Codel(config) => Some(Aqm::Codel(Codel::new(*config, clock))),
             AqmConfig::Cobalt(config) => Some(Aqm::Cobalt(Cobalt::new(*config, clock, random))),
             AqmConfig::Pie(config) => Some(Aqm::Pie(Pie::new(*config, clock, random))),
+            AqmConfig::Pi(config) => Some(Aqm::Pi(Pi::new(*config, clock, random))),
             AqmConfig::Step(config) => Some(Aqm::Step(Step(*config))),
             AqmConfig::DualPi2(config) => Some(Aqm::DualPi2(DualPi2::new(*config, clock, random))),
         }
@@ -203,6 +216,7 @@ impl Aqm {
             Aqm::Codel(codel) => codel,
             Aqm::Cobalt(cobalt) => cobalt,
             Aqm::Pie(pie) => pie,
+            Aqm::Pi(pi) => pi,
             Aqm::Step(step) => step,
             Aqm::DualPi2(pi2) => pi2,
             #[cfg(test)]
@@ -220,6 +234,7 @@ impl Aqm {
             Aqm::Codel(codel) => codel.state(),
             Aqm::Cobalt(cobalt) => cobalt.state(),
             Aqm::Pie(pie) => pie.state(),
+            Aqm::Pi(pi) => pi.state(),
             Aqm::DualPi2(pi2) => pi2.state(),
             Aqm::Step(_) => AqmState::default(),
             #[cfg(test)]

@@ -52,6 +52,11 @@ impl Classes {
         self.classes.get(class).map_or((0, 0), |class| (class.fifo.len(), class.bytes))
     }
 
+    /// Returns the length of the first packet of a class \[bytes\].
+    pub(super) fn first_bytes(&self, class: usize) -> Option<u16> {
+        Some(self.classes.get(class)?.fifo.front()?.packet.bytes)
+    }
+
     /// Returns the waiting packets, class by class.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Waiting> {
         self.classes.iter().flat_map(|class| &class.fifo)

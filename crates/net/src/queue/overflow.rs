@@ -27,6 +27,9 @@ pub enum Overflow {
     Fattest,
     /// The packet at the front of the class with the most bytes, the arriving one counted (Linux `cake_drop`).
     Heaviest,
+    /// The same; of several such classes the one whose turn comes first (ns-2's DRR). Without a scheduler that says which
+    /// one that is, the first of them.
+    HeaviestInTurn,
 }
 
 /// The most packets that are dropped at once (Linux `drop_batch_size`).
@@ -39,6 +42,7 @@ impl Overflow {
             Overflow::Arriving => true,
             Overflow::Front | Overflow::Random | Overflow::Lowest => false,
             Overflow::Longest | Overflow::LongestLately | Overflow::Fattest | Overflow::Heaviest => false,
+            Overflow::HeaviestInTurn => false,
         }
     }
 
@@ -48,6 +52,7 @@ impl Overflow {
             Overflow::Random => true,
             Overflow::Arriving | Overflow::Front | Overflow::Lowest => false,
             Overflow::Longest | Overflow::LongestLately | Overflow::Fattest | Overflow::Heaviest => false,
+            Overflow::HeaviestInTurn => false,
         }
     }
 
@@ -55,6 +60,7 @@ impl Overflow {
     pub(super) const fn chooses_later(self) -> bool {
         match self {
             Overflow::Longest | Overflow::LongestLately | Overflow::Fattest | Overflow::Heaviest => true,
+            Overflow::HeaviestInTurn => true,
             Overflow::Arriving | Overflow::Front | Overflow::Random | Overflow::Lowest => false,
         }
     }
@@ -76,14 +82,15 @@ impl Overflow {
                 Some(Position { class, ..longest })
             }
             Overflow::Arriving | Overflow::Front | Overflow::Random | Overflow::Lowest => None,
-            Overflow::Fattest | Overflow::Heaviest => None,
+            Overflow::Fattest | Overflow::Heaviest | Overflow::HeaviestInTurn => None,
         };
         if let Some(position) = position {
             dropped(position.class, waiting.remove(position)?);
             return Some((position.class, 1));
         }
-        let (class, held) = waiting.fattest()?;
-        let largest = if self == Overflow::Heaviest { 1 } else { LARGEST_BATCH };
+        let (fattest, held) = waiting.fattest()?;
+        let class = first.filter(|_| self == Overflow::HeaviestInTurn).unwrap_or(fattest);
+        let largest = if self == Overflow::Fattest { LARGEST_BATCH } else { 1 };
         let (mut packets, mut bytes) = (0, 0);
         while packets < largest && (packets == 0 || bytes < held / 2) {
             let Some(first) = waiting.pop(class) else { break };
@@ -105,6 +112,7 @@ impl Overflow {
         match self {
             Overflow::Arriving => None,
             Overflow::Longest | Overflow::LongestLately | Overflow::Fattest | Overflow::Heaviest => None,
+            Overflow::HeaviestInTurn => None,
             Overflow::Front => waiting.oldest(),
             Overflow::Random => waiting.nth(random.below(waiting.len() + 1)),
             Overflow::Lowest => {

@@ -1,5 +1,6 @@
 mod cake;
 mod chain;
+mod drr;
 mod dual;
 mod fifo;
 mod fq;
@@ -12,6 +13,8 @@ use serde::{Deserialize, Serialize};
 use super::classes::Classes;
 use cake::Cake;
 pub use cake::CakeConfig;
+use drr::Drr;
+pub use drr::DrrConfig;
 use dual::Dual;
 pub use dual::DualConfig;
 pub(super) use dual::L4S;
@@ -52,6 +55,8 @@ pub enum SchedulerConfig {
     Fq(FqConfig),
     /// Stochastic fairness queueing (McKenney 1990).
     Sfq(SfqConfig),
+    /// Deficit round robin by ns-2's rules.
+    Drr(DrrConfig),
     /// Two queues, of L4S and of classic traffic (RFC 9332).
     Dual(DualConfig),
     /// CAKE's isolation of flows and hosts, with a shaper of its own.
@@ -65,6 +70,7 @@ pub(super) enum Scheduler {
     Priority(Priority),
     Fq(Fq),
     Sfq(Box<Sfq>),
+    Drr(Box<Drr>),
     Dual(Dual),
     Cake(Box<Cake>),
 }
@@ -75,7 +81,7 @@ impl SchedulerConfig {
         match self {
             SchedulerConfig::Fifo {} => true,
             SchedulerConfig::Priority { .. } | SchedulerConfig::Fq(_) | SchedulerConfig::Sfq(_) => false,
-            SchedulerConfig::Dual(_) | SchedulerConfig::Cake(_) => false,
+            SchedulerConfig::Dual(_) | SchedulerConfig::Cake(_) | SchedulerConfig::Drr(_) => false,
         }
     }
 
@@ -85,6 +91,7 @@ impl SchedulerConfig {
             SchedulerConfig::Fifo {} | SchedulerConfig::Priority { .. } | SchedulerConfig::Dual(_) => false,
             SchedulerConfig::Fq(config) => config.queues.is_some(),
             SchedulerConfig::Sfq(config) => config.hashed,
+            SchedulerConfig::Drr(config) => config.queues.is_some(),
             // Quanta are rounded by chance.
             SchedulerConfig::Cake(_) => true,
         }
@@ -95,6 +102,7 @@ impl SchedulerConfig {
         match self {
             SchedulerConfig::Fifo {} | SchedulerConfig::Priority { .. } | SchedulerConfig::Dual(_) => false,
             SchedulerConfig::Fq(_) | SchedulerConfig::Sfq(_) | SchedulerConfig::Cake(_) => true,
+            SchedulerConfig::Drr(_) => true,
         }
     }
 
@@ -102,7 +110,7 @@ impl SchedulerConfig {
     pub const fn bandwidth_bps(&self) -> Option<f64> {
         match self {
             SchedulerConfig::Fifo {} | SchedulerConfig::Priority { .. } | SchedulerConfig::Dual(_) => None,
-            SchedulerConfig::Fq(_) | SchedulerConfig::Sfq(_) => None,
+            SchedulerConfig::Fq(_) | SchedulerConfig::Sfq(_) | SchedulerConfig::Drr(_) => None,
             SchedulerConfig::Cake(config) => config.bandwidth_bps,
         }
     }
@@ -114,6 +122,7 @@ impl SchedulerConfig {
             SchedulerConfig::Priority { levels } => Some((*levels).into()),
             SchedulerConfig::Dual(_) => Some(dual::KINDS),
             SchedulerConfig::Fq(_) | SchedulerConfig::Sfq(_) | SchedulerConfig::Cake(_) => None,
+            SchedulerConfig::Drr(_) => None,
         }
     }
 
@@ -123,6 +132,7 @@ impl SchedulerConfig {
             SchedulerConfig::Priority { .. } => Scheduler::Priority(Priority),
             SchedulerConfig::Fq(config) => Scheduler::Fq(Fq::new(*config, random)),
             SchedulerConfig::Sfq(config) => Scheduler::Sfq(Box::new(Sfq::new(*config, random))),
+            SchedulerConfig::Drr(config) => Scheduler::Drr(Box::new(Drr::new(*config, random))),
             SchedulerConfig::Dual(config) => Scheduler::Dual(Dual::new(*config)),
             SchedulerConfig::Cake(config) => Scheduler::Cake(Box::new(Cake::new(*config, random))),
         }
@@ -145,6 +155,7 @@ impl Scheduler {
             Scheduler::Priority(priority) => priority.class(origin.level),
             Scheduler::Fq(fq) => fq.class(packet),
             Scheduler::Sfq(sfq) => sfq.class(packet),
+            Scheduler::Drr(drr) => drr.class(packet),
             Scheduler::Dual(dual) => dual.class(packet),
             Scheduler::Cake(cake) => cake.class(packet, origin),
         }
@@ -156,14 +167,15 @@ impl Scheduler {
         match self {
             Scheduler::Sfq(sfq) => sfq.admits(class, waiting, limit),
             Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Dual(_) => true,
-            Scheduler::Fq(_) | Scheduler::Cake(_) => true,
+            Scheduler::Fq(_) | Scheduler::Cake(_) | Scheduler::Drr(_) => true,
         }
     }
 
-    /// Returns the class with packets whose turn it is, if the overflow rule asks for it.
+    /// Returns the class that the overflow rule asks for: that with packets whose turn it is, or that with the most bytes.
     pub(super) fn first(&self, waiting: &Classes) -> Option<usize> {
         match self {
             Scheduler::Sfq(sfq) => sfq.first(waiting),
+            Scheduler::Drr(drr) => drr.first(waiting),
             Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Dual(_) => None,
             Scheduler::Fq(_) | Scheduler::Cake(_) => None,
         }
@@ -176,6 +188,7 @@ impl Scheduler {
             Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Dual(_) => {}
             Scheduler::Fq(fq) => fq.joined(class),
             Scheduler::Sfq(sfq) => sfq.joined(class, waiting),
+            Scheduler::Drr(drr) => drr.joined(class, waiting),
             Scheduler::Cake(cake) => cake.joined(class),
         }
     }
@@ -188,6 +201,7 @@ impl Scheduler {
             Scheduler::Priority(priority) => priority.next(waiting),
             Scheduler::Fq(fq) => fq.next(),
             Scheduler::Sfq(sfq) => sfq.next(),
+            Scheduler::Drr(drr) => drr.next(waiting),
             Scheduler::Dual(dual) => dual.next(waiting),
             Scheduler::Cake(cake) => cake.next(waiting),
         }
@@ -200,6 +214,7 @@ impl Scheduler {
             Scheduler::Fifo(_) | Scheduler::Priority(_) => {}
             Scheduler::Fq(fq) => fq.sent(class, bytes),
             Scheduler::Sfq(sfq) => sfq.sent(class, bytes, waiting),
+            Scheduler::Drr(drr) => drr.sent(class, bytes, waiting),
             Scheduler::Dual(dual) => dual.sent(class, bytes, waiting),
             Scheduler::Cake(cake) => cake.sent(class, bytes),
         }
@@ -211,6 +226,7 @@ impl Scheduler {
             Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Dual(_) => {}
             Scheduler::Fq(fq) => fq.found_empty(class),
             Scheduler::Sfq(sfq) => sfq.found_empty(class),
+            Scheduler::Drr(drr) => drr.found_empty(class),
             Scheduler::Cake(cake) => cake.found_empty(class, is_at_rest),
         }
     }

@@ -1,8 +1,8 @@
 //! Faults of queue disciplines.
 
 use net::{
-    AqmConfig, BucketConfig, CakeConfig, CobaltConfig, CodelConfig, Discipline, DualPi2Config, PieConfig, RedConfig,
-    RedLinuxConfig, SchedulerConfig, SfqConfig,
+    AqmConfig, BucketConfig, CakeConfig, CobaltConfig, CodelConfig, Discipline, DualPi2Config, PiConfig, PieConfig,
+    RedAdaptation, RedConfig, RedLinuxConfig, SchedulerConfig, SfqConfig,
 };
 
 use crate::scenario::ElementConfig;
@@ -44,6 +44,14 @@ limits! {
     ALPHA = "elements[].queue.aqm.alpha", "1/s", 0.0, 1000.0;
     BETA = "elements[].queue.aqm.beta", "1/s", 0.0, 1000.0;
     BURST = "elements[].queue.aqm.burst_s", "s", 0.0, 100.0;
+    TARGET_PACKETS = "elements[].queue.aqm.target_packets", "packets", 0.0, 1e9;
+    FACTOR_NEW = "elements[].queue.aqm.factor_new", "1", 0.0, 1.0;
+    FACTOR_OLD = "elements[].queue.aqm.factor_old", "1", 0.0, 1.0;
+    ADAPTATION_INTERVAL = "elements[].queue.aqm.adaptation.interval_s", "s", 0.0, 1000.0;
+    STEP_UP = "elements[].queue.aqm.adaptation.step_up", "1", 0.0, 1.0;
+    FACTOR_DOWN = "elements[].queue.aqm.adaptation.factor_down", "1", 0.0, 1.0;
+    TOP = "elements[].queue.aqm.adaptation.top", "1", 0.0, 1.0;
+    BOTTOM = "elements[].queue.aqm.adaptation.bottom", "1", 0.0, 1.0;
     MTU = "elements[].queue.aqm.mtu_bytes", "bytes", 1.0, MOST_BYTES;
     MEAN_PACKET = "elements[].queue.aqm.mean_packet_bytes", "bytes", 1.0, MOST_BYTES;
 }
@@ -72,6 +80,12 @@ impl Faults {
                 }
             }
             SchedulerConfig::Sfq(sfq) => self.sfq(&format!("{place}.scheduler"), &sfq),
+            SchedulerConfig::Drr(drr) => {
+                self.field(&format!("{place}.scheduler"), QUANTUM, f64::from(drr.quantum_bytes));
+                if let Some(queues) = drr.queues {
+                    self.field(&format!("{place}.scheduler"), QUEUES, f64::from(queues));
+                }
+            }
             SchedulerConfig::Cake(cake) => self.cake(&format!("{place}.scheduler"), &cake),
             SchedulerConfig::Dual(dual) => {
                 self.field(&format!("{place}.scheduler"), CLASSIC_PERCENT, f64::from(dual.classic_percent));
@@ -86,6 +100,7 @@ impl Faults {
             AqmConfig::Cobalt(cobalt) => self.cobalt(&format!("{place}.aqm"), cobalt),
             AqmConfig::Step(step) => self.field(&format!("{place}.aqm"), STEP_THRESHOLD, step.threshold_packets),
             AqmConfig::DualPi2(pi2) => self.dual_pi2(&format!("{place}.aqm"), pi2),
+            AqmConfig::Pi(pi) => self.pi(&format!("{place}.aqm"), pi),
             AqmConfig::Pie(pie) => self.pie(&format!("{place}.aqm"), pie),
         }
     }
@@ -117,6 +132,14 @@ impl Faults {
         self.field(place, COUPLING, pi2.coupling);
         self.field(place, STEP, pi2.step_s);
         self.field(place, MTU, f64::from(pi2.mtu_bytes));
+    }
+
+    fn pi(&mut self, place: &str, pi: &PiConfig) {
+        self.field(place, TARGET_PACKETS, pi.target_packets);
+        self.field(place, FACTOR_NEW, pi.factor_new);
+        self.field(place, FACTOR_OLD, pi.factor_old);
+        self.field(place, UPDATE, pi.update_s);
+        self.field(place, MEAN_PACKET, f64::from(pi.mean_packet_bytes));
     }
 
     fn pie(&mut self, place: &str, pie: &PieConfig) {
@@ -158,5 +181,18 @@ impl Faults {
         self.field(place, MAX_PROBABILITY, red.max_probability);
         self.field(place, LEAST_QUEUE, red.least_queue_packets);
         self.field(place, MEAN_PACKET, f64::from(red.mean_packet_bytes));
+        if let Some(adaptation) = &red.adaptation {
+            self.adaptation(&format!("{place}.adaptation"), adaptation);
+        }
+    }
+
+    fn adaptation(&mut self, place: &str, adaptation: &RedAdaptation) {
+        self.field(place, ADAPTATION_INTERVAL, adaptation.interval_s);
+        self.field(place, STEP_UP, adaptation.step_up);
+        self.field(place, FACTOR_DOWN, adaptation.factor_down);
+        self.field(place, TOP, adaptation.top);
+        if let Some(bottom) = adaptation.bottom {
+            self.field(place, BOTTOM, bottom);
+        }
     }
 }

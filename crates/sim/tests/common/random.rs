@@ -8,8 +8,9 @@ mod selective_axes;
 use base::cast::to_u32;
 use net::{
     AppliesTo, AqmConfig, BucketConfig, BucketKind, BufferLimit, CakeConfig, CobaltConfig, CodelConfig, CodelRules,
-    Counting, DelayLaw, DelayState, Discipline, DualConfig, DualPi2Config, FqConfig, LossLaw, PieConfig, RateLaw,
-    RateState, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, SfqConfig, StepConfig,
+    Counting, DelayLaw, DelayState, Discipline, DrrConfig, DualConfig, DualPi2Config, FqConfig, LossLaw, PiConfig,
+    PieConfig, RateLaw, RateState, RedAdaptation, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, SfqConfig,
+    StepConfig,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
@@ -330,6 +331,9 @@ fn with_any_levels(scheduler: SchedulerConfig) -> BoxedStrategy<SchedulerConfig>
                 SchedulerConfig::Sfq(SfqConfig { quantum_bytes, queues, hashed, depth_packets, ..sfq })
             })
             .boxed(),
+        SchedulerConfig::Drr(_) => (256_u32..4000, prop::option::of(1_u32..20))
+            .prop_map(|(quantum_bytes, queues)| SchedulerConfig::Drr(DrrConfig { quantum_bytes, queues }))
+            .boxed(),
         SchedulerConfig::Cake(_) => cake().prop_map(SchedulerConfig::Cake).boxed(),
         fifo @ SchedulerConfig::Fifo {} => Just(fifo).boxed(),
     }
@@ -358,6 +362,7 @@ fn with_any_thresholds(aqm: AqmConfig) -> BoxedStrategy<AqmConfig> {
         AqmConfig::RedLinux(_) => red_linux().prop_map(AqmConfig::RedLinux).boxed(),
         AqmConfig::Codel(_) => codel().prop_map(AqmConfig::Codel).boxed(),
         AqmConfig::Cobalt(_) => cobalt().prop_map(AqmConfig::Cobalt).boxed(),
+        AqmConfig::Pi(_) => pi().prop_map(AqmConfig::Pi).boxed(),
         AqmConfig::Pie(_) => pie().prop_map(AqmConfig::Pie).boxed(),
         AqmConfig::Step(_) => {
             (0.0..30.0_f64).prop_map(|threshold_packets| AqmConfig::Step(StepConfig { threshold_packets })).boxed()
@@ -439,11 +444,41 @@ fn pie() -> impl Strategy<Value = PieConfig> {
     )
 }
 
+fn pi() -> impl Strategy<Value = PiConfig> {
+    let factors = (0.0..0.1_f64, 0.0..0.1_f64);
+    (0.0..20.0_f64, factors, 0.001..0.1_f64, 100_u16..3000, any::<[bool; 3]>()).prop_map(
+        |(target_packets, (factor_new, factor_old), update_s, mean_packet_bytes, [in_bytes, by_size, ecn])| PiConfig {
+            target_packets,
+            factor_new,
+            factor_old,
+            update_s,
+            in_bytes,
+            by_size,
+            mean_packet_bytes,
+            ecn,
+        },
+    )
+}
+
+fn adaptation() -> impl Strategy<Value = Option<RedAdaptation>> {
+    let bounds = (0.1..1.0_f64, prop::option::of(0.0..0.1_f64));
+    prop::option::of((0.0..2.0_f64, 0.0..0.5_f64, 0.1..1.0_f64, bounds).prop_map(
+        |(interval_s, step_up, factor_down, (top, bottom))| RedAdaptation {
+            interval_s,
+            step_up,
+            factor_down,
+            top,
+            bottom,
+        },
+    ))
+}
+
 fn red() -> impl Strategy<Value = RedConfig> {
     let ecn = prop::sample::select(vec![RedEcn::Off, RedEcn::Early, RedEcn::All]);
-    let rules = (any::<[bool; 4]>(), 0.0..4.0_f64, ecn);
+    let rules = (any::<[bool; 6]>(), 0.0..4.0_f64, ecn, adaptation());
     (0.0..10.0_f64, 0.1..20.0_f64, 0.001..1.0_f64, 0.0..1.0_f64, rules).prop_map(
-        |(min, span, weight, max_probability, ([gentle, wait, first_passes, overflow_restarts], least, ecn))| {
+        |(min, span, weight, max_probability, (flags, least, ecn, adaptation))| {
+            let [gentle, wait, first_passes, overflow_restarts, in_bytes, by_size] = flags;
             RedConfig {
                 min_threshold_packets: min,
                 max_threshold_packets: min + span,
@@ -456,6 +491,9 @@ fn red() -> impl Strategy<Value = RedConfig> {
                 least_queue_packets: least.floor(),
                 first_passes,
                 overflow_restarts,
+                in_bytes,
+                by_size,
+                adaptation,
             }
         },
     )

@@ -273,7 +273,14 @@ mod tests {
     }
 
     fn arrive(pie: &mut Pie, at_s: f64, waiting_bytes: u64) -> Verdict {
-        pie.on_arrival(&Arriving { now: CLOCK.time(at_s), queue: waiting_bytes / 1500, idle: None, waiting_bytes })
+        pie.on_arrival(&Arriving {
+            now: CLOCK.time(at_s),
+            queue: waiting_bytes / 1500,
+            waiting: waiting_bytes / 1500,
+            idle: None,
+            waiting_bytes,
+            bytes: 1500,
+        })
     }
 
     /// RFC 8033 section 4.2: p += alpha (delay - target) + beta (delay - old delay), scaled down where p is small: by

@@ -1,7 +1,11 @@
-use base::{RandomStream, Rate, Time};
+mod adaptation;
+
+use base::{Clock, RandomStream, Rate, Time};
 use serde::{Deserialize, Serialize};
 
 use super::{Algorithm, AqmState, Arriving, Verdict};
+use adaptation::Adaptation;
+pub use adaptation::RedAdaptation;
 
 /// Parameters of Random Early Detection: Floyd, Jacobson 1993, with the later "gentle" option, and the points on which
 /// ns-2.35's `REDQueue` differs, one field each.
@@ -35,6 +39,17 @@ pub struct RedConfig {
     /// Whether the drop of a full buffer restarts the count of packets since the last drop, as an early drop does: ns-2
     /// without `ns1_compat_` (red.cc, `REDQueue::enque`).
     pub overflow_restarts: bool,
+    /// Whether the queue is measured in bytes, as a number of typical packets: `queue_in_bytes_` of ns-2. The least queue
+    /// is then a number of bytes (red.cc, `REDQueue::enque`, `qlen > 1`).
+    #[serde(default)]
+    pub in_bytes: bool,
+    /// Whether the drop probability of a packet is in proportion to its size, and typical packets are counted since the
+    /// last drop: `bytes_` of ns-2 (red.cc, `REDQueue::modify_p`).
+    #[serde(default)]
+    pub by_size: bool,
+    /// Adaptation of `max_probability` (Adaptive RED); `None`: it is constant.
+    #[serde(default)]
+    pub adaptation: Option<RedAdaptation>,
 }
 
 /// The early signals of RED that are marks.
@@ -71,6 +86,9 @@ impl RedConfig {
         least_queue_packets: 0.0,
         first_passes: false,
         overflow_restarts: false,
+        in_bytes: false,
+        by_size: false,
+        adaptation: None,
     };
 
     /// The same with ns-2.35's rules.
@@ -91,6 +109,11 @@ pub struct Red {
     average: f64,
     /// Packets since the last drop, or since packets may be dropped; `None` if none may be.
     count: Option<u64>,
+    /// Length of these packets \[bytes\].
+    count_bytes: u64,
+    /// Drop probability at the maximum threshold, of averages below it.
+    max_probability: f64,
+    adaptation: Option<Adaptation>,
     /// Service time of a typical packet.
     typical_service: Time,
     random: RandomStream,
@@ -98,9 +121,17 @@ pub struct Red {
 
 impl Red {
     /// Returns the RED of an empty queue in front of a link with a rate.
-    pub fn new(config: RedConfig, rate: Rate, random: RandomStream) -> Red {
-        let typical_service = rate.longest_service_time(config.mean_packet_bytes);
-        Red { config, average: 0.0, count: None, typical_service, random }
+    pub fn new(config: RedConfig, rate: Rate, clock: Clock, random: RandomStream) -> Red {
+        Red {
+            config,
+            average: 0.0,
+            count: None,
+            count_bytes: 0,
+            max_probability: config.max_probability,
+            adaptation: config.adaptation.map(|adaptation| Adaptation::new(adaptation, rate, clock)),
+            typical_service: rate.longest_service_time(config.mean_packet_bytes),
+            random,
+        }
     }
 
     /// Returns the state that traces have.
@@ -112,7 +143,7 @@ impl Red {
     /// Updates the average with the queue that a packet finds.
     ///
     /// Floyd, Jacobson 1993 section 4: idle time counts like arrivals of typical packets at an empty queue.
-    fn update_average(&mut self, queue: u64, idle: Option<Time>) {
+    fn update_average(&mut self, queue: f64, idle: Option<Time>) {
         let keep = 1.0 - self.config.weight;
         match idle {
             Some(idle) if self.typical_service > Time::ZERO => {
@@ -121,17 +152,20 @@ impl Red {
             }
             _ => {}
         }
-        self.average = keep * self.average + self.config.weight * queue as f64;
+        self.average = keep * self.average + self.config.weight * queue;
     }
 
     /// Returns p_b; `None` below the minimum threshold.
+    ///
+    /// ns-2 computes the line above the maximum threshold once (red.cc, `REDQueue::reset`, `v_c` and `v_d`): an adaptation
+    /// does not move it.
     fn drop_probability(&self) -> Option<f64> {
         let RedConfig { min_threshold_packets: min, max_threshold_packets: max, max_probability, .. } = self.config;
         let average = self.average;
         if average < min {
             None
         } else if average < max {
-            Some(max_probability * (average - min) / (max - min))
+            Some(self.max_probability * (average - min) / (max - min))
         } else if self.config.gentle && average < 2.0 * max {
             Some(max_probability + (1.0 - max_probability) * (average - max) / max)
         } else {
@@ -139,8 +173,11 @@ impl Red {
         }
     }
 
-    /// Draws whether a packet is dropped, of the probability p_b and the number of packets since the last drop.
-    fn draw(&mut self, probability: f64, count: u64) -> bool {
+    /// Draws whether a packet is dropped, of the probability p_b and the packets since the last drop.
+    fn draw(&mut self, probability: f64, count: u64, bytes: u16) -> bool {
+        if self.config.by_size {
+            return self.draw_by_size(probability, bytes);
+        }
         let expected = count as f64 * probability;
         if !self.config.wait {
             // Floyd, Jacobson 1993 section 7: p_a = p_b / (1 - count p_b) spaces drops evenly.
@@ -152,26 +189,63 @@ impl Red {
         let drawn = if probability < 1.0 { self.random.uniform() } else { 0.0 };
         expected >= 1.0 && drawn * (2.0 - expected) < probability
     }
-}
 
-impl Red {
-    fn arrive(&mut self, queue: u64, idle: Option<Time>) -> Verdict {
-        self.update_average(queue, idle);
-        let may_drop = queue as f64 >= self.config.least_queue_packets;
+    /// The same for a packet whose drop probability is in proportion to its size (ns-2 `REDQueue::modify_p` with `bytes`).
+    fn draw_by_size(&mut self, probability: f64, bytes: u16) -> bool {
+        let drawn = if probability < 1.0 { self.random.uniform() } else { 0.0 };
+        let typical = u64::from(self.config.mean_packet_bytes.max(1));
+        let expected = (self.count_bytes / typical) as f64 * probability;
+        let begins = if self.config.wait { 1.0 } else { 0.0 };
+        let modified = if expected < begins {
+            0.0
+        } else if expected < begins + 1.0 {
+            probability / (begins + 1.0 - expected)
+        } else {
+            1.0
+        };
+        let scaled = modified * f64::from(bytes) / typical as f64;
+        drawn < if modified < 1.0 { scaled } else { 1.0 }
+    }
+
+    /// Returns the queue of which the average is taken \[packets\], and whether it is long enough for an early drop.
+    fn length(&self, arriving: &Arriving) -> (f64, bool) {
+        let bytes = arriving.waiting_bytes as f64;
+        let (length, compared) = if self.config.in_bytes {
+            (bytes / f64::from(self.config.mean_packet_bytes.max(1)), bytes)
+        } else {
+            (arriving.queue as f64, arriving.queue as f64)
+        };
+        (length, compared >= self.config.least_queue_packets)
+    }
+
+    fn arrive(&mut self, arriving: &Arriving) -> Verdict {
+        let (length, may_drop) = self.length(arriving);
+        self.update_average(length, arriving.idle);
+        if let Some(adaptation) = &mut self.adaptation {
+            let RedConfig { min_threshold_packets: min, max_threshold_packets: max, .. } = self.config;
+            adaptation.adapt(arriving.now, self.average, (min, max), &mut self.max_probability);
+        }
         let Some(probability) = self.drop_probability().filter(|_| may_drop) else {
             self.count = None;
             return Verdict::Pass;
         };
+        self.count_bytes += u64::from(arriving.bytes);
         let count = match self.count {
             Some(count) => count + 1,
             None if self.config.first_passes => {
-                self.count = Some(1);
+                (self.count, self.count_bytes) = (Some(1), arriving.bytes.into());
                 return Verdict::Pass;
             }
-            None => 0,
+            None => {
+                self.count_bytes = 0;
+                0
+            }
         };
-        let signals = self.draw(probability, count);
+        let signals = self.draw(probability, count, arriving.bytes);
         self.count = Some(if signals { 0 } else { count });
+        if signals {
+            self.count_bytes = 0;
+        }
         match self.config.ecn {
             _ if !signals => Verdict::Pass,
             RedEcn::All => Verdict::Mark,
@@ -183,158 +257,15 @@ impl Red {
 
 impl Algorithm for Red {
     fn on_arrival(&mut self, arriving: &Arriving) -> Verdict {
-        self.arrive(arriving.queue, arriving.idle)
+        self.arrive(arriving)
     }
 
     fn on_drop(&mut self, _now: Time) {
         if self.config.overflow_restarts {
-            self.count = self.count.map(|_| 0);
+            (self.count, self.count_bytes) = (self.count.map(|_| 0), 0);
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use base::Clock;
-
-    const CONFIG: RedConfig = RedConfig {
-        min_threshold_packets: 5.0,
-        max_threshold_packets: 15.0,
-        weight: 0.002,
-        max_probability: 0.1,
-        gentle: false,
-        mean_packet_bytes: 500,
-        ..RedConfig::TYPICAL
-    };
-
-    fn red(config: RedConfig) -> Red {
-        // 500 bytes take 1 ms.
-        Red::new(config, Rate::new(4e6, Clock::PICOSECONDS), RandomStream::named(1, 0, "red"))
-    }
-
-    fn drop_share(config: RedConfig, queue: u64) -> f64 {
-        let mut red = red(RedConfig { weight: 1.0, ..config });
-        let n = 200_000;
-        let drops = (0..n).filter(|_| red.arrive(queue, None) == Verdict::Drop).count();
-        drops as f64 / f64::from(n)
-    }
-
-    #[test]
-    fn the_average_follows_the_queue_with_its_weight() {
-        let mut red = red(CONFIG);
-        for _ in 0..500 {
-            red.arrive(10, None);
-        }
-        assert!((red.average - 10.0 * (1.0 - 0.998_f64.powi(500))).abs() < 1e-9);
-    }
-
-    #[test]
-    fn idle_time_counts_as_arrivals_to_an_empty_queue() {
-        let (mut idle, mut fed) = (red(CONFIG), red(CONFIG));
-        for red in [&mut idle, &mut fed] {
-            (0..300).for_each(|_| {
-                red.arrive(3, None);
-            });
-        }
-        idle.arrive(0, Some(Clock::PICOSECONDS.time(0.0401)));
-        (0..41).for_each(|_| {
-            fed.arrive(0, None);
-        });
-        assert!((idle.average - fed.average).abs() < 1e-9);
-    }
-
-    #[test]
-    fn drops_between_the_thresholds_are_evenly_spaced() {
-        // The gaps are uniform on 1..1/p_b with p_b = 0.05 at 10 packets: gaps of 1 to 19, 10 on average.
-        let share = drop_share(CONFIG, 10);
-        assert!((share - 0.1).abs() < 0.002, "{share}");
-    }
-
-    #[test]
-    fn thresholds_hold() {
-        assert_eq!(drop_share(CONFIG, 4), 0.0);
-        assert_eq!(drop_share(CONFIG, 15), 1.0);
-        let gentle = RedConfig { gentle: true, ..CONFIG };
-        assert!(drop_share(gentle, 16) < 0.35);
-        assert_eq!(drop_share(gentle, 30), 1.0);
-    }
-
-    /// Returns the gaps between early drops: packets from one to the next.
-    fn gaps(config: RedConfig, queue: u64) -> Vec<usize> {
-        let mut red = red(RedConfig { weight: 1.0, ..config });
-        let drops: Vec<usize> = (0..200_000).filter(|_| red.arrive(queue, None) == Verdict::Drop).collect();
-        drops.windows(2).map(|pair| pair[1] - pair[0]).collect()
-    }
-
-    /// RFC 3168 section 7: above the largest threshold packets are dropped; Linux marks them too, unless `harddrop`.
-    #[test]
-    fn marks_are_the_drops_of_the_same_red() {
-        let verdicts = |ecn, queue| {
-            let mut red = red(RedConfig { weight: 1.0, ecn, ..CONFIG });
-            (0..1000).map(move |_| red.arrive(queue, None)).collect::<Vec<_>>()
-        };
-        for (queue, early) in [(4, Verdict::Pass), (10, Verdict::Mark), (15, Verdict::Drop)] {
-            let dropped = verdicts(RedEcn::Off, queue);
-            for (ecn, signal) in [(RedEcn::Early, early), (RedEcn::All, Verdict::Mark)] {
-                let expected = dropped.iter().map(|&verdict| if verdict == Verdict::Drop { signal } else { verdict });
-                assert_eq!(verdicts(ecn, queue), expected.collect::<Vec<_>>(), "{ecn:?} {queue}");
-            }
-        }
-    }
-
-    /// ns-2, red.cc, `REDQueue::modify_p` with `wait`: p_b is 0.05 at a queue of 10 packets. No drop while count p_b < 1;
-    /// then p_b / (2 - count p_b), which makes all gaps from 20 to 39 alike, 29.5 in the mean.
-    #[test]
-    fn with_wait_at_least_the_inverse_of_the_probability_passes_between_drops() {
-        let gaps = gaps(RedConfig { wait: true, ..CONFIG }, 10);
-        let (least, most) = (gaps.iter().min().unwrap(), gaps.iter().max().unwrap());
-        // One more than the product of doubles says exactly: 20 times 0.05 may lie below 1.
-        assert!((20..=21).contains(least) && (39..=40).contains(most), "{least} to {most}");
-        let mean = gaps.iter().sum::<usize>() as f64 / gaps.len() as f64;
-        assert!((mean - 29.5).abs() < 0.6, "{mean}");
-    }
-
-    /// ns-2, red.cc, `REDQueue::enque`: `qavg >= edp_.th_min && qlen > 1`, else `edv_.old = 0` and no packet is dropped.
-    #[test]
-    fn below_the_least_queue_nothing_is_dropped_and_the_count_starts_afresh() {
-        let config = RedConfig { least_queue_packets: 2.0, weight: 1e-9, ..CONFIG };
-        let mut red = red(config);
-        red.average = 20.0;
-        assert!((0..100).all(|_| red.arrive(1, None) == Verdict::Pass));
-        assert_eq!(red.count, None);
-        assert_eq!(red.arrive(2, None), Verdict::Drop);
-        assert_eq!(red.count, Some(0));
-        red.arrive(1, None);
-        assert_eq!(red.count, None);
-    }
-
-    /// ns-2, red.cc, `REDQueue::enque`: where `edv_.old == 0`, `edv_.count = 1` and the packet passes.
-    #[test]
-    fn the_first_packet_above_the_thresholds_passes_and_is_counted() {
-        let mut red = red(RedConfig { first_passes: true, weight: 1.0, ..CONFIG });
-        // Above the largest threshold every packet is dropped but this one.
-        assert_eq!(red.arrive(20, None), Verdict::Pass);
-        assert_eq!(red.count, Some(1));
-        assert_eq!(red.arrive(20, None), Verdict::Drop);
-        assert_eq!(red.arrive(20, None), Verdict::Drop);
-        red.arrive(4, None);
-        assert_eq!(red.arrive(20, None), Verdict::Pass);
-    }
-
-    /// ns-2, red.cc, `REDQueue::enque`: a forced drop sets `edv_.count = 0` unless `ns1_compat_`.
-    #[test]
-    fn the_drop_of_a_full_buffer_restarts_the_count() {
-        for overflow_restarts in [false, true] {
-            let mut red = red(RedConfig { overflow_restarts, wait: true, weight: 1.0, ..CONFIG });
-            red.on_drop(Time::ZERO);
-            assert_eq!(red.count, None);
-            (0..10).for_each(|_| {
-                red.arrive(10, None);
-            });
-            assert_eq!(red.count, Some(9));
-            red.on_drop(Time::ZERO);
-            assert_eq!(red.count, Some(if overflow_restarts { 0 } else { 9 }));
-        }
-    }
-}
+mod tests;

@@ -242,7 +242,14 @@ mod tests {
 
     fn arrive(red: &mut RedLinux, at_s: f64, waiting_bytes: u64, idle_s: Option<f64>) -> Verdict {
         let (now, idle) = (CLOCK.time(at_s), idle_s.map(|idle_s| CLOCK.time(idle_s)));
-        red.on_arrival(&Arriving { now, queue: waiting_bytes / 1500, idle, waiting_bytes })
+        red.on_arrival(&Arriving {
+            now,
+            queue: waiting_bytes / 1500,
+            waiting: waiting_bytes / 1500,
+            idle,
+            waiting_bytes,
+            bytes: 1500,
+        })
     }
 
     fn average_bytes(red: &RedLinux) -> f64 {

@@ -40,8 +40,16 @@ mod tests {
     #[test]
     fn exactly_the_packets_that_find_more_than_the_threshold_are_marked() {
         let mut step = Step(StepConfig { threshold_packets: 20.0 });
-        let mut verdict =
-            |queue| step.on_arrival(&Arriving { now: Time::ZERO, queue, idle: None, waiting_bytes: queue * 1500 });
+        let mut verdict = |queue| {
+            step.on_arrival(&Arriving {
+                now: Time::ZERO,
+                queue,
+                waiting: queue,
+                idle: None,
+                waiting_bytes: queue * 1500,
+                bytes: 1500,
+            })
+        };
         assert_eq!([0, 20, 21, 500].map(&mut verdict), [Verdict::Pass, Verdict::Pass, Verdict::Mark, Verdict::Mark]);
     }
 }
