@@ -31,7 +31,7 @@ pub(super) struct Journal {
 #[derive(Clone, Copy, Debug)]
 enum Entry {
     /// Packets in a row, at least one.
-    Packets(Selected),
+    Packets { first: u64, count: u32, duplicate: bool },
     /// A window \[packets\].
     Window(u64),
 }
@@ -43,6 +43,8 @@ impl Default for Journal {
     }
 }
 
+const _: () = assert!(size_of::<Entry>() == 16);
+
 /// Entries for which a journal keeps memory when all are read.
 const KEPT: usize = 16;
 
@@ -51,8 +53,12 @@ impl Journal {
     pub(super) fn enter(&mut self, sequence: u64, duplicate: bool) {
         self.entered = self.entered.wrapping_add(1);
         match self.unread.back_mut() {
-            Some(Entry::Packets(last)) if last.end == sequence && last.duplicate == duplicate => last.end += 1,
-            _ => self.unread.push_back(Entry::Packets(Selected { first: sequence, end: sequence + 1, duplicate })),
+            Some(Entry::Packets { first, count, duplicate: same })
+                if *first + u64::from(*count) == sequence && *same == duplicate && *count < u32::MAX =>
+            {
+                *count += 1;
+            }
+            _ => self.unread.push_back(Entry::Packets { first: sequence, count: 1, duplicate }),
         }
     }
 
@@ -87,12 +93,12 @@ impl Journal {
         while left > 0 {
             let Some(entry) = self.unread.front_mut() else { break };
             let ended = match entry {
-                Entry::Packets(run) => {
-                    let end = run.end.min(run.first + u64::from(left));
-                    selected.push(Selected { end, ..*run });
-                    left -= base::cast::low_u32(end - run.first);
-                    run.first = end;
-                    run.first == run.end
+                Entry::Packets { first, count, duplicate } => {
+                    let read = left.min(*count);
+                    let end = *first + u64::from(read);
+                    selected.push(Selected { first: *first, end, duplicate: *duplicate });
+                    (*first, *count, left) = (end, *count - read, left - read);
+                    *count == 0
                 }
                 Entry::Window(packets) => {
                     self.window = *packets;
@@ -105,6 +111,13 @@ impl Journal {
             }
         }
         if self.unread.is_empty() && self.unread.capacity() > KEPT {
+            self.unread = VecDeque::new();
+        }
+    }
+
+    /// Gives its memory back if all entries were read.
+    pub(super) fn release(&mut self) {
+        if self.is_read() {
             self.unread = VecDeque::new();
         }
     }

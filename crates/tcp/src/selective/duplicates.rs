@@ -46,7 +46,7 @@ impl Selective {
     pub(super) fn detect_by_duplicates(&mut self, seen: &Seen) {
         let begins = self.state < State::Recovery && self.board.sacked() >= self.reordering;
         let goes_on = self.state == State::Recovery && seen.una_advanced;
-        if (begins || goes_on) && self.board.head().is_some_and(|head| !head.marks.lost) {
+        if (begins || goes_on) && self.board.head().is_some_and(|head| !head.marks.lost()) {
             self.board.mark_lost(self.board.una());
         }
     }
