@@ -311,7 +311,7 @@ impl Queue {
     }
 
     fn verdict(&mut self, now: Time, class: usize, held: &Occupancy, transmitter: Transmitter) -> Verdict {
-        let Some(aqm) = &mut self.aqm else { return Verdict::Pass };
+        let Some(aqm) = self.aqm.as_mut().filter(|aqm| aqm.sees_arrivals()) else { return Verdict::Pass };
         let idle = match transmitter {
             Transmitter::Idle { since } => Some(now - since),
             Transmitter::Busy { .. } | Transmitter::Closed => None,

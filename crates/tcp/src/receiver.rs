@@ -157,11 +157,6 @@ impl Receiver {
         }
     }
 
-    /// Gives memory back that it can do without until the next transfer.
-    pub fn end_transfer(&mut self) {
-        self.rest.iter_mut().for_each(|rest| rest.journal.release());
-    }
-
     fn linux_rules(&mut self) -> Option<&mut LinuxAcks> {
         self.rest.as_mut()?.linux.as_mut()
     }

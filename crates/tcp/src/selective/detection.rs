@@ -118,6 +118,7 @@ impl Selective {
         }
     }
 
+    #[inline(never)]
     fn take_in_selected(&mut self, now: Time, run: &Selected, next: u64, seen: &mut Seen) {
         if run.duplicate {
             return self.take_in_duplicates(run, seen);
@@ -172,33 +173,39 @@ impl Selective {
                 break;
             }
             let Some(segment) = self.board.pop() else { break };
-            if let Some(rate) = &mut self.rate {
-                if !segment.marks.sacked() {
-                    rate.deliver(sequence, sequence, segment.marks.ever_retransmitted());
-                }
-                rate.pop();
-            }
-            seen.acked = true;
-            let Segment { sent, marks, .. } = segment;
-            if !marks.sacked() {
-                seen.note_delivery(sequence, &segment);
-            }
-            if marks.ever_retransmitted() {
-                seen.retransmitted_acked = true;
-            } else if !marks.sacked() {
-                Seen::note(&mut seen.in_order, sent);
-                seen.note_late(sequence);
-                seen.original |= sequence < self.high;
-            }
-            let spurious = marks.ever_retransmitted() && self.rules.config.timestamps && ack.echo < sent;
-            if !marks.sacked() && !spurious && self.rules.config.sack {
-                self.rack.deliver(now, sequence, &segment, self.min_rtt.get());
-            }
+            self.note_acknowledged(now, ack, sequence, &segment, seen);
         }
         if seen.acked && !self.rules.config.sack {
             self.acknowledge_duplicates(self.board.una() - una);
             // A packet that was sent once may be one that a duplicate ACK reported before.
             seen.original &= !seen.retransmitted_acked;
+        }
+    }
+
+    /// Takes note of a packet that is acknowledged cumulatively.
+    #[inline(never)]
+    fn note_acknowledged(&mut self, now: Time, ack: &Ack<'_>, sequence: u64, segment: &Segment, seen: &mut Seen) {
+        let Segment { sent, marks, .. } = *segment;
+        if let Some(rate) = &mut self.rate {
+            if !marks.sacked() {
+                rate.deliver(sequence, sequence, marks.ever_retransmitted());
+            }
+            rate.pop();
+        }
+        seen.acked = true;
+        if !marks.sacked() {
+            seen.note_delivery(sequence, segment);
+        }
+        if marks.ever_retransmitted() {
+            seen.retransmitted_acked = true;
+        } else if !marks.sacked() {
+            Seen::note(&mut seen.in_order, sent);
+            seen.note_late(sequence);
+            seen.original |= sequence < self.high;
+        }
+        let spurious = marks.ever_retransmitted() && self.rules.config.timestamps && ack.echo < sent;
+        if !marks.sacked() && !spurious && self.rules.config.sack {
+            self.rack.deliver(now, sequence, segment, self.min_rtt.get());
         }
     }
 
@@ -260,6 +267,7 @@ impl Selective {
     }
 
     /// Takes note that a packet arrived after a higher one (Linux `tcp_check_sack_reordering`).
+    #[cold]
     pub(super) fn observe_reordering(&mut self, late: u64, highest: u64) {
         if late >= highest {
             return;

@@ -25,6 +25,7 @@ impl Selective {
 
     /// Takes the packets that were acknowledged cumulatively off the count: one filled the hole, and the others had
     /// caused duplicate ACKs (Linux `tcp_remove_reno_sacks`).
+    #[cold]
     pub(super) fn acknowledge_duplicates(&mut self, packets: u64) {
         let packets = to_u32(to_index(packets));
         self.board.deliver_cumulatively(packets);

@@ -341,6 +341,7 @@ impl Scoreboard {
     }
 
     /// Returns the packets that were marked lost since the last call, with `marked_lost` after each, if they are asked for.
+    #[inline(always)]
     pub(super) fn take_unreported(&mut self) -> Option<Vec<(u64, u64)>> {
         self.unreported.as_mut().filter(|unreported| !unreported.is_empty()).map(std::mem::take)
     }

@@ -178,6 +178,7 @@ impl Selective {
 
     /// Reports the end of a recovery whose last ACK let packets out; `before` are SND.NXT and the retransmissions
     /// before they were.
+    #[cold]
     pub(super) fn report_recovered(&self, before: (u64, u64), actions: &mut impl Actions) {
         let resent = self.total_retransmitted - before.1;
         actions.recovered(Recovered { sent: self.board.nxt() - before.0 + resent, resent, max: self.board.nxt() });
