@@ -304,6 +304,7 @@ impl Queue {
         }
     }
 
+    #[inline(always)]
     fn advance(&mut self, now: Time) {
         if let Some(aqm) = self.aqm.as_mut().filter(|aqm| aqm.watches_the_oldest()) {
             aqm.of(0).advance(now, self.waiting.oldest_since());
