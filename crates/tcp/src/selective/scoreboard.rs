@@ -10,17 +10,17 @@ use base::Time;
 pub(super) struct Marks(u8);
 
 impl Marks {
-    /// It was acknowledged selectively.
+    /// Bit of a packet that was acknowledged selectively.
     const SACKED: u8 = 1;
-    /// Its last copy but a retransmission in flight is taken to be lost.
+    /// Bit of one whose last copy but a retransmission in flight is taken to be lost.
     const LOST: u8 = 2;
-    /// A retransmission of it is taken to be in flight.
+    /// Bit of one whose retransmission is taken to be in flight.
     const RETRANSMITTED: u8 = 4;
-    /// It was ever retransmitted.
+    /// Bit of one that was ever retransmitted.
     const EVER_RETRANSMITTED: u8 = 8;
-    /// Its age has shown its last copy to be lost (Linux: it is not in `tsorted_sent_queue`).
+    /// Bit of one whose age has shown its last copy to be lost (Linux: it is not in `tsorted_sent_queue`).
     const JUDGED: u8 = 16;
-    /// It has the flag PSH.
+    /// Bit of one with the flag PSH.
     const PUSHED: u8 = 32;
 
     fn has(self, bits: u8) -> bool {
