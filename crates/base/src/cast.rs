@@ -45,6 +45,13 @@ pub fn trunc_to_u64(number: f64) -> u64 {
     number as u64
 }
 
+/// Returns the whole part of a number; 0 if it is negative or not a number, `u32::MAX` if it is too large.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the limits are what is promised")]
+pub fn trunc_to_u32(number: f64) -> u32 {
+    number as u32
+}
+
 /// Returns the whole part of a number, towards zero; 0 if it is not a number, the limits of `i64` if it is beyond them.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "the limits are what is promised")]
@@ -91,6 +98,16 @@ mod tests {
         assert_eq!([TWO_63 as f64, (TWO_63 as f64).next_up()].map(trunc_to_u64), [TWO_63, TWO_63 + 2048]);
         assert_eq!([u64::MAX as f64, f64::MAX, f64::INFINITY].map(trunc_to_u64), [u64::MAX; 3]);
         assert_eq!(trunc_to_u64((u64::MAX as f64).next_down()), u64::MAX - 2047);
+    }
+
+    #[test]
+    fn whole_parts_of_32_bits_end_at_the_limits() {
+        assert_eq!([-1.0, f64::NAN, 0.99, 2.5].map(trunc_to_u32), [0, 0, 0, 2]);
+        let most = f64::from(u32::MAX);
+        assert_eq!(
+            [most - 0.5, most, most + 1.0, f64::INFINITY].map(trunc_to_u32),
+            [u32::MAX - 1, u32::MAX, u32::MAX, u32::MAX]
+        );
     }
 
     #[test]

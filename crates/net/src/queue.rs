@@ -308,6 +308,7 @@ impl Queue {
         }
     }
 
+    #[inline(always)]
     fn advance(&mut self, now: Time) {
         if let Some(aqm) = self.aqm.as_mut().filter(|aqm| aqm.watches_the_oldest()) {
             aqm.of(0).advance(now, self.waiting.oldest_since());
@@ -316,7 +317,7 @@ impl Queue {
 
     fn verdict(&mut self, arriving: &Waiting, class: usize, held: &Occupancy, transmitter: Transmitter) -> Verdict {
         let (now, bytes) = (arriving.since, arriving.packet.bytes);
-        let Some(aqm) = &mut self.aqm else { return Verdict::Pass };
+        let Some(aqm) = self.aqm.as_mut().filter(|aqm| aqm.sees_arrivals()) else { return Verdict::Pass };
         let idle = match transmitter {
             Transmitter::Idle { since } => Some(now - since),
             Transmitter::Busy { .. } | Transmitter::Closed => None,

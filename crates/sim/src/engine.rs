@@ -8,7 +8,7 @@ mod tests;
 mod transfers;
 
 use base::cast::to_u32;
-use base::{RandomStream, Time};
+use base::{PacketKind, RandomStream, Time};
 use net::Measurement;
 use tcp::{Selected, Sender};
 
@@ -249,9 +249,11 @@ impl Engine {
         // By reference: a copy of it would be read before it is written whole, as in `Network::forward_merged`.
         let arriving = self.network.forward_merged(now, packet.hop + 1, &packet);
         let Some(ack) = &arriving else { return };
-        let none_before = (self.network.flows[flow as usize].shared_acks == 0) & (ack.journal == 0);
-        // All conditions at once: with very many flows each waits for memory.
-        if none_before & self.senders[flow as usize].sender.only_opens(ack.time, ack.next) {
+        let slot = &self.network.flows[flow as usize];
+        let is_next = (slot.shared_acks == 0) & (ack.kind == PacketKind::Ack);
+        // Both at once: with very many flows each waits for memory.
+        let opens = is_next & self.senders[flow as usize].sender.only_opens(ack.time, ack.next);
+        if opens && slot.receiver.announces_windows_alone(ack.journal) {
             self.take_shared_ack(flow, ack);
         } else {
             if self.senders.len() >= MANY_FLOWS {

@@ -55,7 +55,7 @@ pub(crate) struct LossLog {
     /// Sorted by sequence number.
     copies: VecDeque<LastCopy>,
     counts: Losses,
-    entry: Option<Entry>,
+    entry: Option<Box<Entry>>,
 }
 
 /// The logs of all flows that have losses to remember. A log that a flow no longer needs is reused for the next flow:
@@ -167,12 +167,10 @@ impl LossLog {
         if let (Some(entry), true) = (self.entry.take(), loss.in_recovery) {
             self.on_failed_recovery(now, &entry, loss.max, counted.as_deref_mut());
         }
-        self.entry = (loss.cause == LossCause::FastRetransmit).then_some(Entry {
-            time: now,
-            loss,
-            spurious,
-            retransmitted: self.counts.retransmitted,
-        });
+        if loss.cause == LossCause::FastRetransmit {
+            let retransmitted = self.counts.retransmitted;
+            self.entry = Some(Box::new(Entry { time: now, loss, spurious, retransmitted }));
+        }
         if let (true, Some(counted)) = (spurious, counted) {
             match loss.cause {
                 LossCause::Timeout => counted.spurious_timeouts += 1,

@@ -10,8 +10,8 @@ use net::BufferLimit;
 use sim::scenario::{ElementConfig, FlowConfig, LinkConfig, PrivateLinkConfig, SizeLaw, TimeLaw, TrafficConfig};
 use sim::{Outcome, Scenario, SequenceKind};
 use tcp::{
-    ClassicConfig, Dialect, HalfWindow, Increase, LossCause, PartialAckTimer, ReceiverConfig, Recovery, RttSample,
-    SlowStartWhile,
+    ClassicConfig, Dialect, HalfWindow, Increase, LinuxReceiver, LossCause, PartialAckTimer, ReceiverConfig, Recovery,
+    RttSample, SelectiveConfig, SlowStartWhile,
 };
 
 /// [engset, section 3.1].
@@ -262,51 +262,90 @@ fn draw_paper(case: u64, random: &mut base::RandomStream) -> Scenario {
     ahead
 }
 
+/// The comparison of senders that take ACKs ahead of the clock with the same ones that wait for it.
+struct Compared {
+    /// Packets of the first ones that queues dropped.
+    lost: u64,
+    /// Whether the first ones had fewer events.
+    saved: bool,
+    /// Whether two events at one instant came in another order.
+    tie: bool,
+}
+
 /// Senders behind private links take some ACKs ahead of the clock, by up to the delay of their last link. One more
 /// link, which takes no time and is shared, makes them wait for the clock: nothing but the number of events may differ.
+fn compare_with_senders_at_their_time(case: u64, ahead: &Scenario) -> Compared {
+    let mut at_its_time = ahead.clone();
+    at_its_time.elements.push(LinkConfig { rate_bps: None, ..link("last", 1.0, None) }.into());
+    tcp_of(&mut at_its_time.flows[0]).return_path.push(6);
+    let mut watched = ahead.clone();
+    for scenario in [&mut watched, &mut at_its_time] {
+        let trace = &mut scenario.trace;
+        (trace.cwnd, trace.rtt, trace.sequence, trace.queue) = (true, true, true, true);
+    }
+    let (ahead, at_its_time, watched) = (run(ahead), run(&at_its_time), run(&watched));
+    assert_eq!(format!("{:?}", ahead.flows), format!("{:?}", watched.flows), "case {case}");
+    assert_eq!((&ahead.transfers, ahead.events), (&watched.transfers, watched.events));
+    assert!(watched.traces.cwnd.as_ref().is_some_and(|rows| rows.is_sorted_by_key(|row| row.time)));
+    assert!(watched.traces.rtt.as_ref().is_some_and(|rows| rows.is_sorted_by_key(|row| row.time)));
+    let rows = [&watched, &at_its_time].map(|outcome| outcome.traces.sequence.as_deref().unwrap_or_default());
+    assert!(rows[0].is_sorted_by_key(|row| row.time));
+    let first = rows[0].iter().zip(rows[1]).position(|(one, other)| format!("{one:?}") != format!("{other:?}"));
+    match first {
+        None => {
+            assert_eq!(format!("{:?}", ahead.flows), format!("{:?}", at_its_time.flows), "case {case}");
+            assert_eq!(format!("{:?}", ahead.recoveries), format!("{:?}", at_its_time.recoveries), "case {case}");
+            assert_eq!(ahead.transfers, at_its_time.transfers, "case {case}");
+        }
+        Some(first) => {
+            // An ACK and another flow's timer at the same instant have another order there: all else is the same up
+            // to then.
+            let time = rows[0][first].time;
+            let there = rows.map(|rows| {
+                let rows = rows.iter().filter(|row| row.time == time);
+                rows.map(|row| format!("{row:?}")).collect::<std::collections::BTreeSet<_>>()
+            });
+            assert_eq!(there[0], there[1], "case {case}");
+        }
+    }
+    Compared {
+        lost: ahead.flows.iter().map(|flow| flow.dropped[1]).sum(),
+        saved: ahead.events < at_its_time.events,
+        tie: first.is_some(),
+    }
+}
+
 #[test]
 fn senders_ahead_of_the_clock_do_what_they_do_at_their_time() {
     let mut random = base::RandomStream::named(1, 0, "senders ahead of the clock");
-    let (mut lost, mut saved, mut ties) = (0, 0, 0);
-    for case in 0..200 {
-        let ahead = draw_paper(case, &mut random);
-        let mut at_its_time = ahead.clone();
-        at_its_time.elements.push(LinkConfig { rate_bps: None, ..link("last", 1.0, None) }.into());
-        tcp_of(&mut at_its_time.flows[0]).return_path.push(6);
-        let mut watched = ahead.clone();
-        for scenario in [&mut watched, &mut at_its_time] {
-            let trace = &mut scenario.trace;
-            (trace.cwnd, trace.rtt, trace.sequence, trace.queue) = (true, true, true, true);
-        }
-        let (ahead, at_its_time, watched) = (run(&ahead), run(&at_its_time), run(&watched));
-        assert_eq!(format!("{:?}", ahead.flows), format!("{:?}", watched.flows), "case {case}");
-        assert_eq!((&ahead.transfers, ahead.events), (&watched.transfers, watched.events));
-        assert!(watched.traces.cwnd.as_ref().is_some_and(|rows| rows.is_sorted_by_key(|row| row.time)));
-        assert!(watched.traces.rtt.as_ref().is_some_and(|rows| rows.is_sorted_by_key(|row| row.time)));
-        let rows = [&watched, &at_its_time].map(|outcome| outcome.traces.sequence.as_deref().unwrap_or_default());
-        assert!(rows[0].is_sorted_by_key(|row| row.time));
-        match rows[0].iter().zip(rows[1]).position(|(one, other)| format!("{one:?}") != format!("{other:?}")) {
-            None => {
-                assert_eq!(format!("{:?}", ahead.flows), format!("{:?}", at_its_time.flows), "case {case}");
-                assert_eq!(format!("{:?}", ahead.recoveries), format!("{:?}", at_its_time.recoveries), "case {case}");
-                assert_eq!(ahead.transfers, at_its_time.transfers, "case {case}");
-            }
-            Some(first) => {
-                // An ACK and another flow's timer at the same instant have another order there: all else is the same up
-                // to then.
-                let time = rows[0][first].time;
-                let there = rows.map(|rows| {
-                    let rows = rows.iter().filter(|row| row.time == time);
-                    rows.map(|row| format!("{row:?}")).collect::<std::collections::BTreeSet<_>>()
-                });
-                assert_eq!(there[0], there[1], "case {case}");
-                ties += 1;
-            }
-        }
-        lost += ahead.flows.iter().map(|flow| flow.dropped[1]).sum::<u64>();
-        saved += u64::from(ahead.events < at_its_time.events);
-    }
+    let all: Vec<Compared> =
+        (0..200).map(|case| compare_with_senders_at_their_time(case, &draw_paper(case, &mut random))).collect();
+    let count = |which: fn(&Compared) -> bool| all.iter().filter(|one| which(one)).count();
+    let (saved, ties) = (count(|one| one.saved), count(|one| one.tie));
+    let lost: u64 = all.iter().map(|one| one.lost).sum();
     assert!(lost > 10_000 && saved > 150 && ties < 20, "{lost} lost, {saved} cases with fewer events, {ties} ties");
+}
+
+/// The ACKs of a receiver by Linux's rules announce windows, which its journal has.
+#[test]
+fn hosts_that_learn_windows_ahead_of_the_clock_do_what_they_do_at_their_time() {
+    let mut random = base::RandomStream::named(1, 0, "hosts ahead of the clock");
+    let linux = LinuxReceiver { announced: true, ..LinuxReceiver::default() };
+    let receiver =
+        ReceiverConfig { ack_every: 2, ack_delay_s: 0.04, selective: true, linux: Some(linux), ..Default::default() };
+    let draw = |case| {
+        let mut ahead = draw_paper(case, &mut random);
+        let tcp = tcp_of(&mut ahead.flows[0]);
+        (tcp.sender, tcp.receiver) = (SelectiveConfig::default().into(), receiver);
+        ahead
+    };
+    let drawn: Vec<Scenario> = (0..60).map(draw).collect();
+    let all: Vec<Compared> =
+        (0..).zip(&drawn).map(|(case, ahead)| compare_with_senders_at_their_time(case, ahead)).collect();
+    let count = |which: fn(&Compared) -> bool| all.iter().filter(|one| which(one)).count();
+    let (saved, ties) = (count(|one| one.saved), count(|one| one.tie));
+    let lost: u64 = all.iter().map(|one| one.lost).sum();
+    assert!(lost > 3000 && saved > 45 && ties < 6, "{lost} lost, {saved} cases with fewer events, {ties} ties");
 }
 
 /// Identical sources share their hops; observers must still see the right source.

@@ -163,7 +163,7 @@ impl Receiver {
 
     /// Reads the journal up to the number that an ACK has, and appends what no earlier ACK made known to `selected`, in
     /// the order of arrival. With ns-2's blocks it appends those of the ACK, in their order.
-    #[cold]
+    #[inline(always)]
     pub fn read_journal(&mut self, number: u32, selected: &mut Vec<Selected>) {
         if let Some(Rest { journal, blocks, .. }) = self.rest.as_deref_mut() {
             if let Some(blocks) = blocks {

@@ -190,6 +190,14 @@ impl AqmConfig {
         }
     }
 
+    /// Returns whether it decides about arriving packets ([`Algorithm::on_arrival`]).
+    const fn decides_on_arrival(&self) -> bool {
+        match self {
+            AqmConfig::Red(_) | AqmConfig::RedLinux(_) | AqmConfig::Pie(_) | AqmConfig::Step(_) => true,
+            AqmConfig::None {} | AqmConfig::Codel(_) | AqmConfig::Cobalt(_) | AqmConfig::DualPi2(_) => false,
+        }
+    }
+
     /// Returns the AQM of an empty queue in front of a link of the given rate; `None` for no AQM.
     pub(crate) fn build(&self, rate: Rate, clock: Clock, random: RandomStream) -> Option<Aqm> {
         match self {
@@ -281,19 +289,31 @@ impl Aqms {
         self.config.watches_the_oldest()
     }
 
+    /// Returns whether arriving packets are shown to it; a trace takes its states then too.
+    pub(super) fn sees_arrivals(&self) -> bool {
+        self.config.decides_on_arrival() || self.asked.is_some()
+    }
+
     /// Returns the algorithm that sees the packets of a class.
+    #[inline(always)]
     pub(super) fn of(&mut self, class: usize) -> &mut dyn Algorithm {
-        if let Some(asked) = &mut self.asked {
-            asked.push(if self.by_class { class } else { 0 });
+        let class = if self.by_class { class } else { 0 };
+        if class >= self.each.len() || self.asked.is_some() {
+            self.prepare(class);
         }
-        if !self.by_class {
-            return self.each[0].algorithm();
+        self.each[class].algorithm()
+    }
+
+    /// Makes the AQMs up to that of a class, and notes for a trace that it is asked.
+    #[cold]
+    fn prepare(&mut self, class: usize) {
+        if let Some(asked) = &mut self.asked {
+            asked.push(class);
         }
         while self.each.len() <= class {
             let Some(aqm) = self.build(self.each.len()) else { break };
             self.each.push(aqm);
         }
-        self.each[class].algorithm()
     }
 
     /// Keeps from now on which states may have changed.

@@ -1,6 +1,6 @@
 //! Linux's units: microseconds and jiffies of a millisecond, both whole and rounded down, and windows in whole packets.
 
-use base::cast::{low_u64, to_index, to_u32, trunc_to_u64};
+use base::cast::{low_u64, trunc_to_u32, trunc_to_u64};
 use base::{Clock, Divisor, Time};
 
 use super::Settings;
@@ -44,7 +44,7 @@ impl KernelClock {
 
 /// Returns a window as Linux keeps it.
 pub(super) fn packets(window: f64) -> u32 {
-    to_u32(to_index(trunc_to_u64(window.min(f64::from(u32::MAX)))))
+    trunc_to_u32(window)
 }
 
 /// Largest delay of ACKs that the bursts of segmentation offload cause \[us\].

@@ -31,10 +31,12 @@ pub(super) struct Journal {
 #[derive(Clone, Copy, Debug)]
 enum Entry {
     /// Packets in a row, at least one.
-    Packets(Selected),
+    Packets { first: u64, count: u32, duplicate: bool },
     /// A window \[packets\].
     Window(u64),
 }
+
+const _: () = assert!(size_of::<Entry>() == 16);
 
 impl Default for Journal {
     /// Returns a journal without entries.
@@ -42,6 +44,9 @@ impl Default for Journal {
         Journal { unread: VecDeque::new(), entered: 0, read: 0, window: u64::MAX }
     }
 }
+
+/// Entries that a journal has memory for from its first one on: an initial window gives about as many.
+const EXPECTED: usize = 12;
 
 /// Entries for which a journal keeps memory when all are read.
 const KEPT: usize = 16;
@@ -51,15 +56,26 @@ impl Journal {
     pub(super) fn enter(&mut self, sequence: u64, duplicate: bool) {
         self.entered = self.entered.wrapping_add(1);
         match self.unread.back_mut() {
-            Some(Entry::Packets(last)) if last.end == sequence && last.duplicate == duplicate => last.end += 1,
-            _ => self.unread.push_back(Entry::Packets(Selected { first: sequence, end: sequence + 1, duplicate })),
+            Some(Entry::Packets { first, count, duplicate: same })
+                if *first + u64::from(*count) == sequence && *same == duplicate && *count < u32::MAX =>
+            {
+                *count += 1;
+            }
+            _ => self.push(Entry::Packets { first: sequence, count: 1, duplicate }),
         }
     }
 
     /// Enters a window that is announced from now on.
     pub(super) fn enter_window(&mut self, packets: u64) {
         self.entered = self.entered.wrapping_add(1);
-        self.unread.push_back(Entry::Window(packets));
+        self.push(Entry::Window(packets));
+    }
+
+    fn push(&mut self, entry: Entry) {
+        if self.unread.capacity() == 0 {
+            self.unread.reserve_exact(EXPECTED);
+        }
+        self.unread.push_back(entry);
     }
 
     /// Returns the window that was read last \[packets\]; [`u64::MAX`]: none.
@@ -77,6 +93,13 @@ impl Journal {
         self.unread.is_empty()
     }
 
+    /// Returns whether the entries up to a number that were not read are windows alone; an old number counts as that of
+    /// all.
+    pub(super) fn has_windows_alone(&self, number: u32) -> bool {
+        let left = number.wrapping_sub(self.read).min(self.entered.wrapping_sub(self.read));
+        self.unread.iter().take(left as usize).all(|entry| matches!(entry, Entry::Window(_)))
+    }
+
     /// Reads the entries up to a number, and appends them to `selected`; an old number has none.
     pub(super) fn read(&mut self, number: u32, selected: &mut Vec<Selected>) {
         let mut left = number.wrapping_sub(self.read);
@@ -87,12 +110,12 @@ impl Journal {
         while left > 0 {
             let Some(entry) = self.unread.front_mut() else { break };
             let ended = match entry {
-                Entry::Packets(run) => {
-                    let end = run.end.min(run.first + u64::from(left));
-                    selected.push(Selected { end, ..*run });
-                    left -= base::cast::low_u32(end - run.first);
-                    run.first = end;
-                    run.first == run.end
+                Entry::Packets { first, count, duplicate } => {
+                    let read = left.min(*count);
+                    let end = *first + u64::from(read);
+                    selected.push(Selected { first: *first, end, duplicate: *duplicate });
+                    (*first, *count, left) = (end, *count - read, left - read);
+                    *count == 0
                 }
                 Entry::Window(packets) => {
                     self.window = *packets;
@@ -105,6 +128,13 @@ impl Journal {
             }
         }
         if self.unread.is_empty() && self.unread.capacity() > KEPT {
+            self.unread = VecDeque::new();
+        }
+    }
+
+    /// Gives its memory back if all entries were read.
+    pub(super) fn release(&mut self) {
+        if self.is_read() {
             self.unread = VecDeque::new();
         }
     }
@@ -129,6 +159,20 @@ mod tests {
         let mut selected = Vec::new();
         journal.read(number, &mut selected);
         selected
+    }
+
+    #[test]
+    fn a_number_before_the_first_packet_makes_windows_known_alone() {
+        let mut journal = Journal::default();
+        [10, 12, 13].into_iter().for_each(|packets| journal.enter_window(packets));
+        journal.enter(5, false);
+        assert_eq!([1, 3, 4].map(|number| journal.has_windows_alone(number)), [true, true, false]);
+        assert_eq!((read(&mut journal, 2), journal.window()), (vec![], 12));
+        let after_two = [1, 2, 3, 4].map(|number| journal.has_windows_alone(number));
+        assert_eq!(after_two, [false, true, true, false], "an overtaken ACK, and three that make the rest known");
+        assert_eq!((read(&mut journal, 4), journal.window()), (vec![run(5, 6, false)], 13));
+        journal.release();
+        assert!(journal.has_windows_alone(4) && journal.unread.capacity() == 0);
     }
 
     #[test]

@@ -16,10 +16,9 @@ mod blocks;
 mod common;
 mod data;
 
-use std::sync::Arc;
+use std::{num::NonZeroU64, sync::Arc};
 
-use base::cast::low_u64;
-use base::{Clock, Time};
+use base::{cast::low_u64, Clock, Time};
 
 use crate::memory::{EXPECTED_HEADERS, EXPECTED_STRUCTURE, OVERHEAD};
 use crate::LinuxReceiver;
@@ -71,7 +70,7 @@ pub(super) struct LinuxAcks {
     /// Arrival of the last segment in order \[ms\].
     arrival_ms: u64,
     /// Expiry of the timer of the delayed ACK \[ms\].
-    delayed_until_ms: Option<u64>,
+    delayed_until_ms: Option<NonZeroU64>,
     /// Receive buffer (`sk_rcvbuf`) \[bytes\].
     buffer: u64,
     /// Largest window that the buffer allows (`window_clamp`) \[bytes\].
@@ -90,10 +89,10 @@ pub(super) struct LinuxAcks {
     rtt8_us: u64,
     /// First round trip, which the kernel knows from the handshake \[ms\].
     first_rtt_ms: u64,
-    /// Stamp of the last sample \[ms\]: one for each.
-    sampled_ms: Option<u64>,
+    /// One past the stamp of the last sample \[ms\]: one for each.
+    sampled_ms: Option<NonZeroU64>,
     /// End of the window of data that takes a round trip at least \[bytes\], and its start.
-    window_end: Option<(u64, Time)>,
+    window_end: Option<(NonZeroU64, Time)>,
     /// ACKs held beyond a hole (`compressed_ack`).
     compressed: u32,
     /// Runs of packets beyond a hole that ACKs report.
@@ -161,7 +160,7 @@ impl LinuxAcks {
 
     /// Returns the instant at which an ACK is sent that is delayed or held.
     fn deadline(&self) -> Time {
-        let delayed = self.delayed_until_ms.map_or(Time::NEVER, |until| self.common.millisecond().times(until));
+        let delayed = self.delayed_until_ms.map_or(Time::NEVER, |until| self.common.millisecond().times(until.get()));
         delayed.min(self.compressed_until).min(self.due)
     }
 
@@ -180,7 +179,8 @@ impl LinuxAcks {
     /// Takes a sample of the round trip from the stamp of a segment (`tcp_rcv_rtt_measure_ts`).
     fn sample_rtt(&mut self, now: Time, stamp: Time) {
         let stamp_ms = self.common.milliseconds(stamp);
-        if self.sampled_ms.replace(stamp_ms) == Some(stamp_ms) {
+        let last = std::mem::replace(&mut self.sampled_ms, NonZeroU64::new(stamp_ms + 1));
+        if last == self.sampled_ms {
             return;
         }
         let rtt_ms = (self.common.milliseconds(now + self.common.return_delay) - stamp_ms).max(1);
@@ -194,12 +194,12 @@ impl LinuxAcks {
     fn measure_window(&mut self, now: Time, next: u64) {
         let received = next * self.segment();
         if let Some((end, start)) = self.window_end {
-            if received < end {
+            if received < end.get() {
                 return;
             }
             self.update_rtt(self.common.microseconds(now - start).max(1), true);
         }
-        self.window_end = Some((received + self.window, now));
+        self.window_end = NonZeroU64::new(received + self.window).map(|end| (end, now));
     }
 
     /// Smooths the round trip; where the sample is an upper bound only, takes its least (`tcp_rcv_rtt_update`).
@@ -287,11 +287,11 @@ impl LinuxAcks {
         delay = delay.min(MOST_DELAY_MS);
         // Timers expire in the millisecond after theirs.
         let now_ms = self.common.milliseconds(now) + 1;
-        if self.delayed_until_ms.is_some_and(|until| until <= now_ms + delay / 4) {
+        let until = self.delayed_until_ms.map_or(u64::MAX, NonZeroU64::get);
+        if until <= now_ms + delay / 4 {
             return true;
         }
-        let until = self.delayed_until_ms.unwrap_or(u64::MAX).min(now_ms + delay);
-        self.delayed_until_ms = Some(until);
+        self.delayed_until_ms = NonZeroU64::new(until.min(now_ms + delay));
         false
     }
 

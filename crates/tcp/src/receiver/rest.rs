@@ -6,7 +6,7 @@ use super::blocks::Blocks;
 use super::ecn::EcnEcho;
 use super::journal::Journal;
 use super::linux::LinuxAcks;
-use super::SackLog;
+use super::{Receiver, SackLog};
 use crate::quirks::Quirks;
 use crate::ReceiverConfig;
 
@@ -35,5 +35,18 @@ impl Rest {
         let blocks = config.blocks.map(|settings| Box::new(Blocks::new(settings)));
         let needed = linux.is_some() || ecn.is_some() || blocks.is_some();
         needed.then(|| Rest { journal: Journal::default(), linux, ecn, blocks, ..Rest::default() })
+    }
+}
+
+impl Receiver {
+    /// Returns whether an ACK with this number of the journal makes windows known alone, and no packets.
+    pub fn announces_windows_alone(&self, number: u32) -> bool {
+        let alone = |rest: &Rest| rest.blocks.is_none() && rest.journal.has_windows_alone(number);
+        number == 0 || self.rest.as_deref().is_some_and(alone)
+    }
+
+    /// Gives memory back that it can do without until the next transfer.
+    pub fn end_transfer(&mut self) {
+        self.rest.iter_mut().for_each(|rest| rest.journal.release());
     }
 }

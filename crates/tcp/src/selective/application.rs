@@ -72,7 +72,14 @@ impl Selective {
 
     /// Lets the application write for as long as there is room, and sends what cwnd allows (Linux
     /// `tcp_sendmsg_locked`).
+    #[inline(always)]
     pub(super) fn run_application(&mut self, now: Time, actions: &mut impl Actions) {
+        if !self.written.waits && self.written.end < self.end {
+            self.write_all(now, actions);
+        }
+    }
+
+    fn write_all(&mut self, now: Time, actions: &mut impl Actions) {
         let before = self.written.end;
         while self.write(now) {
             self.send_new(now, actions);

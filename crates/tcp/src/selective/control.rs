@@ -68,9 +68,15 @@ impl Selective {
     }
 
     /// Reports the packets that were marked lost to the congestion control, before they are sent again.
-    #[inline]
+    #[inline(always)]
     pub(super) fn report_lost(&mut self, now: Time) {
-        let Some(unreported) = self.board.take_unreported() else { return };
+        if let Some(unreported) = self.board.take_unreported() {
+            self.report_each_lost(now, unreported);
+        }
+    }
+
+    #[cold]
+    fn report_each_lost(&mut self, now: Time, unreported: Vec<(u64, u64)>) {
         let (una, delivered) = (self.board.una(), self.board.delivered);
         for (sequence, total) in unreported {
             let index = sequence.checked_sub(una);

@@ -47,8 +47,8 @@ pub(super) struct Seen {
     /// Lowest packet that was sent once and arrived after a higher one.
     lowest_late: Option<u64>,
     /// Transmission of the packet sent last among those that were delivered, the packet, and how many had been
-    /// delivered before.
-    newest: Option<(Time, u64, u64)>,
+    /// delivered before, modulo 2^32.
+    newest: Option<(Time, u64, u32)>,
 }
 
 impl Seen {
@@ -114,10 +114,11 @@ impl Selective {
             }
         }
         if let Some((_, _, before)) = seen.newest {
-            self.rack.adapt(before, self.board.delivered);
+            self.rack.adapt(self.board.delivered_before(before), self.board.delivered);
         }
     }
 
+    #[inline(never)]
     fn take_in_selected(&mut self, now: Time, run: &Selected, next: u64, seen: &mut Seen) {
         if run.duplicate {
             return self.take_in_duplicates(run, seen);
@@ -128,10 +129,10 @@ impl Selective {
             seen.sacked = true;
             seen.note_delivery(sequence, &before);
             if let Some(rate) = &mut self.rate {
-                rate.deliver(self.board.una(), sequence, before.marks.ever_retransmitted);
+                rate.deliver(self.board.una(), sequence, before.marks.ever_retransmitted());
             }
             self.rack.deliver(now, sequence, &before, self.min_rtt.get());
-            if before.marks.ever_retransmitted {
+            if before.marks.ever_retransmitted() {
                 continue;
             }
             if sequence < highest {
@@ -156,7 +157,7 @@ impl Selective {
         self.board.delivered += count;
         for sequence in run.first..run.end {
             let known = self.board.get(sequence).map(|segment| segment.marks);
-            if known.is_none_or(|marks| marks.retransmitted || marks.ever_retransmitted) {
+            if known.is_none_or(|marks| marks.retransmitted() || marks.ever_retransmitted()) {
                 self.undo.count_duplicate(sequence);
             }
             self.board.end_retransmission(sequence);
@@ -172,33 +173,39 @@ impl Selective {
                 break;
             }
             let Some(segment) = self.board.pop() else { break };
-            if let Some(rate) = &mut self.rate {
-                if !segment.marks.sacked {
-                    rate.deliver(sequence, sequence, segment.marks.ever_retransmitted);
-                }
-                rate.pop();
-            }
-            seen.acked = true;
-            let Segment { sent, marks, .. } = segment;
-            if !marks.sacked {
-                seen.note_delivery(sequence, &segment);
-            }
-            if marks.ever_retransmitted {
-                seen.retransmitted_acked = true;
-            } else if !marks.sacked {
-                Seen::note(&mut seen.in_order, sent);
-                seen.note_late(sequence);
-                seen.original |= sequence < self.high;
-            }
-            let spurious = marks.ever_retransmitted && self.rules.config.timestamps && ack.echo < sent;
-            if !marks.sacked && !spurious && self.rules.config.sack {
-                self.rack.deliver(now, sequence, &segment, self.min_rtt.get());
-            }
+            self.note_acknowledged(now, ack, sequence, &segment, seen);
         }
         if seen.acked && !self.rules.config.sack {
             self.acknowledge_duplicates(self.board.una() - una);
             // A packet that was sent once may be one that a duplicate ACK reported before.
             seen.original &= !seen.retransmitted_acked;
+        }
+    }
+
+    /// Takes note of a packet that is acknowledged cumulatively.
+    #[inline(never)]
+    fn note_acknowledged(&mut self, now: Time, ack: &Ack<'_>, sequence: u64, segment: &Segment, seen: &mut Seen) {
+        let Segment { sent, marks, .. } = *segment;
+        if let Some(rate) = &mut self.rate {
+            if !marks.sacked() {
+                rate.deliver(sequence, sequence, marks.ever_retransmitted());
+            }
+            rate.pop();
+        }
+        seen.acked = true;
+        if !marks.sacked() {
+            seen.note_delivery(sequence, segment);
+        }
+        if marks.ever_retransmitted() {
+            seen.retransmitted_acked = true;
+        } else if !marks.sacked() {
+            Seen::note(&mut seen.in_order, sent);
+            seen.note_late(sequence);
+            seen.original |= sequence < self.high;
+        }
+        let spurious = marks.ever_retransmitted() && self.rules.config.timestamps && ack.echo < sent;
+        if !marks.sacked() && !spurious && self.rules.config.sack {
+            self.rack.deliver(now, sequence, segment, self.min_rtt.get());
         }
     }
 
@@ -260,6 +267,7 @@ impl Selective {
     }
 
     /// Takes note that a packet arrived after a higher one (Linux `tcp_check_sack_reordering`).
+    #[cold]
     pub(super) fn observe_reordering(&mut self, late: u64, highest: u64) {
         if late >= highest {
             return;
@@ -318,11 +326,11 @@ impl Selective {
         let (mut below, most) = (0, self.board.sacked() - self.reordering);
         for sequence in self.board.una()..self.board.nxt() {
             let Some(segment) = self.board.get(sequence) else { break };
-            below += u32::from(segment.marks.sacked);
+            below += u32::from(segment.marks.sacked());
             if below > most {
                 break;
             }
-            if !segment.marks.sacked && !segment.marks.lost {
+            if !segment.marks.sacked() && !segment.marks.lost() {
                 self.board.mark_lost(sequence);
             }
         }

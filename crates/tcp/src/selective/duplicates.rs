@@ -25,6 +25,7 @@ impl Selective {
 
     /// Takes the packets that were acknowledged cumulatively off the count: one filled the hole, and the others had
     /// caused duplicate ACKs (Linux `tcp_remove_reno_sacks`).
+    #[cold]
     pub(super) fn acknowledge_duplicates(&mut self, packets: u64) {
         let packets = to_u32(to_index(packets));
         self.board.deliver_cumulatively(packets);
@@ -46,7 +47,7 @@ impl Selective {
     pub(super) fn detect_by_duplicates(&mut self, seen: &Seen) {
         let begins = self.state < State::Recovery && self.board.sacked() >= self.reordering;
         let goes_on = self.state == State::Recovery && seen.una_advanced;
-        if (begins || goes_on) && self.board.head().is_some_and(|head| !head.marks.lost) {
+        if (begins || goes_on) && self.board.head().is_some_and(|head| !head.marks.lost()) {
             self.board.mark_lost(self.board.una());
         }
     }

@@ -25,7 +25,7 @@ mod undo;
 
 use std::sync::Arc;
 
-use base::cast::{to_index, to_u32, trunc_to_u64};
+use base::cast::{to_index, to_u32, trunc_to_u32};
 use base::{Clock, Time};
 use serde::Deserialize;
 
@@ -297,7 +297,7 @@ impl Selective {
 
     /// Returns cwnd in whole packets.
     fn cwnd_packets(&self) -> u32 {
-        to_u32(to_index(trunc_to_u64(self.window.cwnd).clamp(1, u64::from(u32::MAX))))
+        trunc_to_u32(self.window.cwnd).max(1)
     }
 
     /// Returns the congestion window \[packets\].

@@ -102,10 +102,14 @@ impl Selective {
     }
 
     /// Sets the pacing rate: the control's own, or a multiple of cwnd in a round trip (`tcp_update_pacing_rate`).
+    #[inline(always)]
     pub(super) fn update_pacing(&mut self) {
-        if !self.pacer.on {
-            return;
+        if self.pacer.on {
+            self.set_pacing_rate();
         }
+    }
+
+    fn set_pacing_rate(&mut self) {
         self.pacer.rate = match (self.control.pacing_rate(), self.rules.config.pacing) {
             (Some(rate), _) => Some(rate),
             (None, Pacing::Linux) => self.window_rate().or(self.pacer.rate),
@@ -133,6 +137,7 @@ impl Selective {
     }
 
     /// Sends what waited for its departure, retransmissions first (Linux `tcp_tsq_write`).
+    #[inline(never)]
     pub(super) fn release(&mut self, now: Time, actions: &mut impl Actions) {
         self.pacer.stop();
         if self.board.lost() > self.board.retransmitted() {

@@ -69,7 +69,7 @@ impl Rack {
     /// smallest round trip may be that of the original.
     pub(super) fn deliver(&mut self, now: Time, sequence: u64, segment: &Segment, min_rtt: Time) {
         let rtt = now - segment.sent;
-        let resent = segment.marks.retransmitted || segment.marks.ever_retransmitted;
+        let resent = segment.marks.retransmitted() || segment.marks.ever_retransmitted();
         if rtt < min_rtt && resent {
             return;
         }
@@ -182,17 +182,12 @@ impl Rack {
 
 /// Returns whether a packet was sent once, and its fate is open.
 fn is_unjudged(board: &Scoreboard, sequence: u64) -> bool {
-    board
-        .get(sequence)
-        .is_some_and(|Segment { marks, .. }| !(marks.sacked || marks.lost || marks.judged || marks.ever_retransmitted))
+    board.get(sequence).is_some_and(|segment| segment.marks.unjudged())
 }
 
 /// Returns whether the retransmission of a packet at an instant is its last one, and in flight.
 fn is_in_flight(board: &Scoreboard, sequence: u64, at: Time) -> bool {
-    board.get(sequence).is_some_and(|segment| {
-        let Segment { marks, .. } = segment;
-        segment.sent == at && !(marks.sacked || marks.judged) && (marks.retransmitted || !marks.lost)
-    })
+    board.get(sequence).is_some_and(|segment| segment.sent == at && segment.marks.in_flight())
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ impl Reduction {
 impl Selective {
     /// Moves from state to state with an ACK of anything but packets in order, and detects losses; returns
     /// what is to be repaired.
+    #[inline(never)]
     pub(super) fn react(
         &mut self,
         now: Time,
@@ -269,6 +270,7 @@ impl Selective {
 
     /// Draws the conclusion from an ACK at or above the probe's end (RFC 8985 section 7.4, Linux
     /// `tcp_process_tlp_ack`).
+    #[cold]
     pub(super) fn judge_probe(&mut self, now: Time, end: u64, repeated: bool, ack: &Ack<'_>, seen: &Seen) {
         if ack.next < end {
             return;

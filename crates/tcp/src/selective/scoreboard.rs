@@ -2,24 +2,69 @@
 
 use std::collections::VecDeque;
 
-use base::cast::{to_index, to_u32};
+use base::cast::{low_u32, to_index, to_u32};
 use base::Time;
 
-/// The knowledge of a packet's fate.
+/// The knowledge of a packet's fate, a bit for each fact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Marks {
-    /// Whether it was acknowledged selectively.
-    pub(super) sacked: bool,
-    /// Whether its last copy but a retransmission in flight is taken to be lost.
-    pub(super) lost: bool,
-    /// Whether a retransmission of it is taken to be in flight.
-    pub(super) retransmitted: bool,
-    /// Whether it was ever retransmitted.
-    pub(super) ever_retransmitted: bool,
-    /// Whether its age has shown its last copy to be lost (Linux: it is not in `tsorted_sent_queue`).
-    pub(super) judged: bool,
-    /// Whether it has the flag PSH.
-    pub(super) pushed: bool,
+pub(super) struct Marks(u8);
+
+impl Marks {
+    /// Bit of a packet that was acknowledged selectively.
+    const SACKED: u8 = 1;
+    /// Bit of one whose last copy but a retransmission in flight is taken to be lost.
+    const LOST: u8 = 2;
+    /// Bit of one whose retransmission is taken to be in flight.
+    const RETRANSMITTED: u8 = 4;
+    /// Bit of one that was ever retransmitted.
+    const EVER_RETRANSMITTED: u8 = 8;
+    /// Bit of one whose age has shown its last copy to be lost (Linux: it is not in `tsorted_sent_queue`).
+    const JUDGED: u8 = 16;
+    /// Bit of one with the flag PSH.
+    const PUSHED: u8 = 32;
+
+    fn has(self, bits: u8) -> bool {
+        self.0 & bits != 0
+    }
+
+    fn set(&mut self, bits: u8, given: bool) {
+        self.0 = if given { self.0 | bits } else { self.0 & !bits };
+    }
+
+    /// Returns whether it was acknowledged selectively.
+    pub(super) fn sacked(self) -> bool {
+        self.has(Marks::SACKED)
+    }
+
+    /// Returns whether its last copy but a retransmission in flight is taken to be lost.
+    pub(super) fn lost(self) -> bool {
+        self.has(Marks::LOST)
+    }
+
+    /// Returns whether a retransmission of it is taken to be in flight.
+    pub(super) fn retransmitted(self) -> bool {
+        self.has(Marks::RETRANSMITTED)
+    }
+
+    /// Returns whether it was ever retransmitted.
+    pub(super) fn ever_retransmitted(self) -> bool {
+        self.has(Marks::EVER_RETRANSMITTED)
+    }
+
+    /// Returns whether it has the flag PSH.
+    pub(super) fn pushed(self) -> bool {
+        self.has(Marks::PUSHED)
+    }
+
+    /// Returns whether it was sent once, and its fate is open.
+    pub(super) fn unjudged(self) -> bool {
+        !self.has(Marks::SACKED | Marks::LOST | Marks::JUDGED | Marks::EVER_RETRANSMITTED)
+    }
+
+    /// Returns whether its last copy may be in flight.
+    pub(super) fn in_flight(self) -> bool {
+        !self.has(Marks::SACKED | Marks::JUDGED) && (self.retransmitted() || !self.lost())
+    }
 }
 
 /// A packet that was sent and not yet acknowledged cumulatively.
@@ -27,10 +72,12 @@ pub(super) struct Marks {
 pub(super) struct Segment {
     /// Instant of the last transmission.
     pub(super) sent: Time,
-    /// Packets that were delivered in all when it was sent last.
-    pub(super) delivered: u64,
+    /// Packets that were delivered in all when it was sent last, modulo 2^32; see [`Scoreboard::delivered_before`].
+    pub(super) delivered: u32,
     pub(super) marks: Marks,
 }
+
+const _: () = assert!(size_of::<Segment>() == 16);
 
 /// The packets from SND.UNA to SND.NXT, and how many of them have left the network.
 #[derive(Clone, Debug, Default)]
@@ -156,8 +203,14 @@ impl Scoreboard {
         self.segments.front()
     }
 
+    /// Returns how many packets were delivered in all when one was sent that counted them modulo 2^32. Since then fewer
+    /// were delivered than that, as it has been outstanding.
+    pub(super) fn delivered_before(&self, count: u32) -> u64 {
+        self.delivered - u64::from(low_u32(self.delivered).wrapping_sub(count))
+    }
+
     fn is_sacked(&self, sequence: u64) -> bool {
-        self.get(sequence).is_some_and(|segment| segment.marks.sacked)
+        self.get(sequence).is_some_and(|segment| segment.marks.sacked())
     }
 
     fn get_mut(&mut self, sequence: u64) -> Option<&mut Segment> {
@@ -168,19 +221,20 @@ impl Scoreboard {
 
     /// Adds the packet SND.NXT, sent now for the first time, with the flag PSH or without.
     pub(super) fn push(&mut self, now: Time, pushed: bool) {
-        let delivered = self.delivered;
-        self.segments.push_back(Segment { sent: now, delivered, marks: Marks { pushed, ..Marks::default() } });
+        let (delivered, mut marks) = (low_u32(self.delivered), Marks::default());
+        marks.set(Marks::PUSHED, pushed);
+        self.segments.push_back(Segment { sent: now, delivered, marks });
     }
 
     /// Removes the first packet, which is acknowledged.
     pub(super) fn pop(&mut self) -> Option<Segment> {
         let segment = self.segments.pop_front()?;
         self.una += 1;
-        self.merged -= u32::from(segment.marks.sacked && self.is_sacked(self.una));
-        self.retransmitted -= u32::from(segment.marks.retransmitted);
-        self.sacked -= u32::from(segment.marks.sacked);
-        self.lost -= u32::from(segment.marks.lost);
-        self.delivered += u64::from(self.selective && !segment.marks.sacked);
+        self.merged -= u32::from(segment.marks.sacked() && self.is_sacked(self.una));
+        self.retransmitted -= u32::from(segment.marks.retransmitted());
+        self.sacked -= u32::from(segment.marks.sacked());
+        self.lost -= u32::from(segment.marks.lost());
+        self.delivered += u64::from(self.selective && !segment.marks.sacked());
         Some(segment)
     }
 
@@ -231,14 +285,16 @@ impl Scoreboard {
 
     /// Marks a packet as acknowledged selectively; returns what was known of it before, `None` if it was acknowledged.
     pub(super) fn mark_sacked(&mut self, sequence: u64) -> Option<Segment> {
-        let segment = self.get_mut(sequence).filter(|segment| !segment.marks.sacked)?;
+        let segment = self.get_mut(sequence).filter(|segment| !segment.marks.sacked())?;
         let before = *segment;
-        segment.marks.sacked = true;
-        segment.marks.lost = false;
+        segment.marks.set(Marks::SACKED, true);
+        segment.marks.set(Marks::LOST, false);
         // A retransmission of a packet that is not taken to be lost is still in flight (Linux `tcp_sacktag_one`).
-        let arrived = before.marks.retransmitted && before.marks.lost;
-        segment.marks.retransmitted &= !arrived;
-        self.lost -= u32::from(before.marks.lost);
+        let arrived = before.marks.retransmitted() && before.marks.lost();
+        if arrived {
+            segment.marks.set(Marks::RETRANSMITTED, false);
+        }
+        self.lost -= u32::from(before.marks.lost());
         self.retransmitted -= u32::from(arrived);
         self.sacked += 1;
         let beside = [sequence.checked_sub(1), Some(sequence + 1)];
@@ -251,21 +307,24 @@ impl Scoreboard {
     /// Takes the retransmission of a packet out of the network, as a duplicate arrived.
     pub(super) fn end_retransmission(&mut self, sequence: u64) {
         let Some(segment) = self.get_mut(sequence) else { return };
-        let ended = std::mem::take(&mut segment.marks.retransmitted);
+        let ended = segment.marks.retransmitted();
+        segment.marks.set(Marks::RETRANSMITTED, false);
         self.retransmitted -= u32::from(ended);
     }
 
     /// Marks a packet as lost, or its retransmission if that is in flight; returns whether a retransmission was lost.
     pub(super) fn mark_lost(&mut self, sequence: u64) -> bool {
-        let Some(segment) = self.get_mut(sequence).filter(|segment| !segment.marks.sacked) else { return false };
+        let Some(segment) = self.get_mut(sequence).filter(|segment| !segment.marks.sacked()) else { return false };
         let before = segment.marks;
-        segment.marks.lost = true;
-        let again = before.lost && before.retransmitted;
-        segment.marks.retransmitted &= !again;
+        segment.marks.set(Marks::LOST, true);
+        let again = before.lost() && before.retransmitted();
+        if again {
+            segment.marks.set(Marks::RETRANSMITTED, false);
+        }
         self.retransmitted -= u32::from(again);
-        self.lost += u32::from(!before.lost);
-        self.marked_lost += u64::from(again || !before.lost);
-        if let Some(unreported) = self.unreported.as_mut().filter(|_| again || !before.lost) {
+        self.lost += u32::from(!before.lost());
+        self.marked_lost += u64::from(again || !before.lost());
+        if let Some(unreported) = self.unreported.as_mut().filter(|_| again || !before.lost()) {
             unreported.push((sequence, self.marked_lost));
         }
         self.first_to_retransmit = self.first_to_retransmit.min(sequence);
@@ -276,19 +335,20 @@ impl Scoreboard {
     /// retransmission was lost.
     pub(super) fn mark_aged(&mut self, sequence: u64) -> bool {
         if let Some(segment) = self.get_mut(sequence) {
-            segment.marks.judged = true;
+            segment.marks.set(Marks::JUDGED, true);
         }
         self.mark_lost(sequence)
     }
 
     /// Returns the packets that were marked lost since the last call, with `marked_lost` after each, if they are asked for.
+    #[inline(always)]
     pub(super) fn take_unreported(&mut self) -> Option<Vec<(u64, u64)>> {
         self.unreported.as_mut().filter(|unreported| !unreported.is_empty()).map(std::mem::take)
     }
 
     /// Takes no packet to be lost any more.
     pub(super) fn unmark_lost(&mut self) {
-        self.segments.iter_mut().for_each(|segment| segment.marks.lost = false);
+        self.segments.iter_mut().for_each(|segment| segment.marks.set(Marks::LOST, false));
         self.lost = 0;
         self.first_to_retransmit = self.nxt();
     }
@@ -299,7 +359,7 @@ impl Scoreboard {
             return None;
         }
         let from = self.first_to_retransmit.max(self.una);
-        let waits = |segment: &Segment| segment.marks.lost && !segment.marks.retransmitted;
+        let waits = |segment: &Segment| segment.marks.lost() && !segment.marks.retransmitted();
         let found = self.segments.range(to_index(from - self.una)..).position(waits);
         self.first_to_retransmit = found.map_or(self.nxt(), |index| from + index as u64);
         found.map(|index| from + index as u64)
@@ -307,28 +367,27 @@ impl Scoreboard {
 
     /// Records that a packet is retransmitted now.
     pub(super) fn retransmit(&mut self, sequence: u64, now: Time) {
-        let delivered = self.delivered;
+        let delivered = low_u32(self.delivered);
         let Some(segment) = self.get_mut(sequence) else { return };
-        let under_way = segment.marks.retransmitted;
-        *segment = Segment {
-            sent: now,
-            delivered,
-            marks: Marks { retransmitted: true, ever_retransmitted: true, judged: false, ..segment.marks },
-        };
+        let under_way = segment.marks.retransmitted();
+        (segment.sent, segment.delivered) = (now, delivered);
+        segment.marks.set(Marks::RETRANSMITTED | Marks::EVER_RETRANSMITTED, true);
+        segment.marks.set(Marks::JUDGED, false);
         self.retransmitted += u32::from(!under_way);
     }
 
     /// Records that a packet is sent again now as a probe, which is not taken to replace a lost one.
     pub(super) fn probe(&mut self, sequence: u64, now: Time) {
-        let delivered = self.delivered;
+        let delivered = low_u32(self.delivered);
         let Some(segment) = self.get_mut(sequence) else { return };
         (segment.sent, segment.delivered) = (now, delivered);
-        (segment.marks.ever_retransmitted, segment.marks.judged) = (true, false);
+        segment.marks.set(Marks::EVER_RETRANSMITTED, true);
+        segment.marks.set(Marks::JUDGED, false);
     }
 
     /// Returns whether a retransmission is in flight, or the first packet was ever retransmitted (Linux
     /// `tcp_any_retrans_done`).
     pub(super) fn any_retransmitted(&self) -> bool {
-        self.retransmitted > 0 || self.head().is_some_and(|head| head.marks.ever_retransmitted)
+        self.retransmitted > 0 || self.head().is_some_and(|head| head.marks.ever_retransmitted())
     }
 }

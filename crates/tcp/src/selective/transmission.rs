@@ -117,7 +117,7 @@ impl Selective {
         self.depart(now);
         self.total_retransmitted += 1;
         actions.retransmitting(sequence, self.board.una());
-        let pushed = self.board.get(sequence).is_some_and(|segment| segment.marks.pushed);
+        let pushed = self.board.get(sequence).is_some_and(|segment| segment.marks.pushed());
         let marks = self.marks_of_retransmission().with(self.ending_flags(sequence, pushed));
         actions.transmit(Segment { sequence, retransmission: true, marks, bytes: self.packet_bytes(sequence) });
     }
@@ -166,7 +166,7 @@ impl Selective {
             sequence: una,
             cause,
             slow_start: self.in_slow_start(),
-            retransmission: head.ever_retransmitted,
+            retransmission: head.ever_retransmitted(),
             in_recovery: self.state == super::State::Recovery,
             repeated: self.timeouts > 0,
             index: una - self.first,
@@ -178,6 +178,7 @@ impl Selective {
 
     /// Reports the end of a recovery whose last ACK let packets out; `before` are SND.NXT and the retransmissions
     /// before they were.
+    #[cold]
     pub(super) fn report_recovered(&self, before: (u64, u64), actions: &mut impl Actions) {
         let resent = self.total_retransmitted - before.1;
         actions.recovered(Recovered { sent: self.board.nxt() - before.0 + resent, resent, max: self.board.nxt() });
