@@ -193,7 +193,8 @@ impl AqmConfig {
     /// Returns whether it decides about arriving packets ([`Algorithm::on_arrival`]).
     const fn decides_on_arrival(&self) -> bool {
         match self {
-            AqmConfig::Red(_) | AqmConfig::RedLinux(_) | AqmConfig::Pie(_) | AqmConfig::Step(_) => true,
+            AqmConfig::Red(_) | AqmConfig::RedLinux(_) | AqmConfig::Pie(_) => true,
+            AqmConfig::Pi(_) | AqmConfig::Step(_) => true,
             AqmConfig::None {} | AqmConfig::Codel(_) | AqmConfig::Cobalt(_) | AqmConfig::DualPi2(_) => false,
         }
     }
