@@ -75,32 +75,60 @@ def draw_queue(name: str, seed: int, index: int) -> Case:
     seed, index : int
         Choose the scenario; it is the same whatever others are drawn.
     """
-    random = Mrg32k3a(1 + (seed * 7919 + index * 104_729 + sum(map(ord, name)) * 31) % 2**31)
+    random = source(name, seed, index)
     same_size = random.choice((True, False))
     packets = Packets(random.choice((500, 1000, 1460)), same_size)
     rate_bps = round(random.between(0.5e6, 5e6), 3)
     drawn = DISCIPLINES[name](random, packets)
-    ecn = drawn.table.get("ecn", "off") != "off"
+    resolved = draw_path(random, packets, rate_bps, drawn.table, drawn.buffer)
+    sizes = tuple(flow.packet_bytes for flow in resolved.flows)
+    return Case(f"{name} {seed}-{index}", resolved, Queue(drawn.discipline, drawn.settings, rate_bps, sizes))
+
+
+def source(name: str, seed: int, index: int) -> Mrg32k3a:
+    """Give the random numbers that a scenario is drawn from."""
+    return Mrg32k3a(1 + (seed * 7919 + index * 104_729 + sum(map(ord, name)) * 31) % 2**31)
+
+
+def draw_path(random: Mrg32k3a, packets: Packets, rate_bps: float, queue: Table, buffer: str | None) -> Any:
+    """Draw flows that share a link with a queue.
+
+    Parameters
+    ----------
+    random : Mrg32k3a
+        The numbers that choose them, and last the seed of the run.
+    packets : Packets
+        The lengths of the packets.
+    rate_bps : float
+        The rate of the link [bit/s].
+    queue : dict
+        Its table `queue`.
+    buffer : str or None
+        Its buffer; None: unlimited.
+
+    Returns
+    -------
+    Resolved
+        The scenario, with captures before and behind the queue, and its drops.
+    """
+    ecn = queue.get("ecn", "off") != "off"
     flows = _flows(random, packets, rate_bps, ecn=ecn)
     shared: Table = {"name": SHARED, "rate": f"{rate_bps!r} bit/s", "delay": f"{random.between(2, 60)!r} ms"}
-    shared |= {"queue": drawn.table, "counting": "waiting", "reverse": {"delay_process": JITTER}}
-    if drawn.buffer:
-        shared["buffer"] = drawn.buffer
+    shared |= {"queue": queue, "counting": "waiting", "reverse": {"delay_process": JITTER}}
+    if buffer:
+        shared["buffer"] = buffer
     links = [{"name": ENTRY, "rate": "unlimited"}, shared]
     for number, flow in enumerate(flows):
         access_bps = round(rate_bps * random.between(1.2, 5.0), 3)
         links.append({"name": f"access{number}", "rate": f"{access_bps!r} bit/s"})
         flow |= {"name": f"flow{number}", "path": [f"access{number}", ENTRY, SHARED]}
     scenario = {
-        "title": f"{name} {seed}-{index}",
         "link": links,
         "flow": flows,
-        "run": {"duration": f"{DURATION_S} s", "seed": 1 + index},
+        "run": {"duration": f"{DURATION_S} s", "seed": random.integer(1, 1_000_000)},
         "trace": {"capture": [ENTRY, SHARED], "drops": True},
     }
-    resolved = importlib.import_module("ackclock").resolve(scenario)
-    sizes = tuple(flow.packet_bytes for flow in resolved.flows)
-    return Case(f"{name} {seed}-{index}", resolved, Queue(drawn.discipline, drawn.settings, rate_bps, sizes))
+    return importlib.import_module("ackclock").resolve(scenario)
 
 
 def _flows(random: Mrg32k3a, packets: Packets, rate_bps: float, *, ecn: bool) -> list[Table]:

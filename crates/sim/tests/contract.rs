@@ -185,6 +185,7 @@ fn examples_of_traffic() -> Vec<Value> {
     }));
     vec![
         with("/flows/0/traffic/connection/sender", selective),
+        with("/flows/0/traffic/connection/sender/max_burst", json!(4)),
         example(json!({ "kind": "constant", "rate_bps": 1e5 })),
         example(json!({ "kind": "poisson", "rate_bps": 1e5 })),
         example(json!({ "kind": "on-off", "rate_bps": 1e5, "on": fixed, "off": random })),

@@ -20,6 +20,7 @@ pub(super) fn scheduler(typical: SchedulerConfig, [quantum, queues, bandwidth, o
             queues: (options & 1 == 1).then(|| 1 + u32::from(queues)),
             sparse_first: options & 2 == 2,
             by_entry: options & 4 == 4,
+            emptied_becomes_old: options & 8 == 8,
         }),
         SchedulerConfig::Sfq(sfq) => SchedulerConfig::Sfq(SfqConfig {
             queues: 1 + u32::from(queues),

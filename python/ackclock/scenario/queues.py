@@ -193,6 +193,7 @@ def _fair(queue: Queue, largest_packet_bytes: int) -> FairQueueing | Drr:
         queues=queues,
         sparse_first=queue.discipline != "drr",
         by_entry=separation_of(queue) == "group",
+        emptied_becomes_old=queue.discipline == "fq-codel" and queue.rules == "rfc",
     )
 
 

@@ -46,6 +46,8 @@ class FairQueueing:
     sparse_first: bool
     by_entry: bool = False
     """Whether all flows of an entry share a queue, where none are hashed; older results lack this field."""
+    emptied_becomes_old: bool = False
+    """Whether a new queue that is found empty becomes an old one in any case, by RFC 8290; older results lack it."""
 
 
 @dataclass(frozen=True, slots=True)

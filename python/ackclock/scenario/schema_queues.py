@@ -224,7 +224,9 @@ class Queue(Table):
         "red: whose rules hold, the paper's of 1993 (floyd-jacobson), ns-2.35's (ns2), each with the next four fields, "
         "or the kernel's of a queue in bytes (linux); "
         'ns-2 also counts the packets that wait alone, `counting = "waiting"`. codel, fq-codel: exact times and square '
-        "roots (rfc, RFC 8289) or the kernel's approximations (linux). sfq: ns-2.35's (ns2) or the kernel's (linux). "
+        "roots (rfc, RFC 8289) or the kernel's approximations (linux). fq-codel by RFC 8290 (rfc): a new queue that is "
+        "found empty becomes an old one in any case, by the kernel only where there are old ones. sfq: ns-2.35's (ns2) "
+        "or the kernel's (linux). "
         "drr: ns-2.35's (ns2), where a packet waits until quanta cover all of it; else those of fq",
         None,
         words='"floyd-jacobson" of red, "linux" of the others',

@@ -185,7 +185,7 @@ lose_at 1 3.25
 add_link 2 2000003.0 0.042 1000000000
 lose_packets 2 {6 7 29}
 
-add_flow 0 Agent/TCP/Newreno Agent/TCPSink {packetSize_ 700 window_ 1000000000 windowInit_ 1.0 windowOption_ 1 precisionReduce_ 0 numdupacks_ 3 singledup_ 0 minrto_ 0.2 maxrto_ 60.0 rtxcur_init_ 3.0 rttvar_exp_ 2 newreno_changes1_ 1} {packetSize_ 40}
+add_flow 0 Agent/TCP/Newreno Agent/TCPSink {packetSize_ 700 window_ 1000000000 windowInit_ 1.0 windowOption_ 1 precisionReduce_ 0 numdupacks_ 3 singledup_ 0 maxburst_ 0 minrto_ 0.2 maxrto_ 60.0 rtxcur_init_ 3.0 rttvar_exp_ 2 newreno_changes1_ 1} {packetSize_ 40}
 
 add_source 1 700 CBR {rate_ 186666.6666666667}
 

@@ -121,9 +121,9 @@ add_link 2 2000003.0 0.05 1000000000
 
 add_link data0 1e+18 0.1 1000000000
 add_link acks0 1e+18 0.1 1000000000
-add_flow 0 Agent/TCP/Reno Agent/TCPSink {packetSize_ 512 window_ 1000000000 windowInit_ 2.0 windowOption_ 1 precisionReduce_ 0 numdupacks_ 4 singledup_ 1 minrto_ 0.2 maxrto_ 60.0 rtxcur_init_ 3.0 rttvar_exp_ 2} {packetSize_ 40}
+add_flow 0 Agent/TCP/Reno Agent/TCPSink {packetSize_ 512 window_ 1000000000 windowInit_ 2.0 windowOption_ 1 precisionReduce_ 0 numdupacks_ 4 singledup_ 1 maxburst_ 0 minrto_ 0.2 maxrto_ 60.0 rtxcur_init_ 3.0 rttvar_exp_ 2} {packetSize_ 40}
 
-add_flow 1 Agent/TCP Agent/TCPSink/DelAck {packetSize_ 1000 window_ 30 windowInit_ 1.0 windowOption_ 0 precisionReduce_ 0 numdupacks_ 1000000000 singledup_ 0 minrto_ 0.2 maxrto_ 60.0 rtxcur_init_ 3.0 rttvar_exp_ 2} {packetSize_ 40 interval_ 0.2}
+add_flow 1 Agent/TCP Agent/TCPSink/DelAck {packetSize_ 1000 window_ 30 windowInit_ 1.0 windowOption_ 0 precisionReduce_ 0 numdupacks_ 1000000000 singledup_ 0 maxburst_ 0 minrto_ 0.2 maxrto_ 60.0 rtxcur_init_ 3.0 rttvar_exp_ 2} {packetSize_ 40 interval_ 0.2}
 
 $tcp(0) target $queue(0)
 $receiver(0) target $queue(acks0)

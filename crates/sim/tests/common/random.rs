@@ -341,12 +341,15 @@ fn with_any_levels(scheduler: SchedulerConfig) -> BoxedStrategy<SchedulerConfig>
 
 fn fair_queueing() -> impl Strategy<Value = FqConfig> {
     let queues = prop::option::of(1_u32..20);
-    (256_u32..4000, queues, any::<[bool; 2]>()).prop_map(|(quantum_bytes, queues, [sparse_first, by_entry])| FqConfig {
-        quantum_bytes,
-        queues,
-        sparse_first,
-        by_entry,
-    })
+    (256_u32..4000, queues, any::<[bool; 3]>()).prop_map(
+        |(quantum_bytes, queues, [sparse_first, by_entry, emptied_becomes_old])| FqConfig {
+            quantum_bytes,
+            queues,
+            sparse_first,
+            by_entry,
+            emptied_becomes_old,
+        },
+    )
 }
 
 fn cake() -> impl Strategy<Value = CakeConfig> {

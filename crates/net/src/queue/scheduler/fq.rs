@@ -17,6 +17,10 @@ pub struct FqConfig {
     /// Whether the flows of an entry of the scenario share one queue, if flows are not hashed.
     #[serde(default)]
     pub by_entry: bool,
+    /// Whether a new queue that is found empty becomes an old one in any case (RFC 8290 section 4.2); else it does so
+    /// only where there are old ones (Linux `fq_codel_dequeue`).
+    #[serde(default)]
+    pub emptied_becomes_old: bool,
 }
 
 /// The flows of an entry of the scenario.
@@ -30,8 +34,13 @@ pub struct FlowEntry {
 
 impl FqConfig {
     /// The defaults of RFC 8290 section 5.2, and of Linux.
-    pub const TYPICAL: FqConfig =
-        FqConfig { quantum_bytes: 1514, queues: Some(1024), sparse_first: true, by_entry: false };
+    pub const TYPICAL: FqConfig = FqConfig {
+        quantum_bytes: 1514,
+        queues: Some(1024),
+        sparse_first: true,
+        by_entry: false,
+        emptied_becomes_old: false,
+    };
 }
 
 /// Fair queueing: deficit round robin of queues, those that have just become active first (DRR++; RFC 8290 section 4.2,
@@ -42,6 +51,7 @@ pub(crate) struct Fq {
     queues: Option<u32>,
     sparse_first: bool,
     by_entry: bool,
+    emptied_becomes_old: bool,
     /// The entries of the scenario; none if all flows are alike and have queues of their own.
     entries: Vec<FlowEntry>,
     /// Number that the hash of flows depends on (`perturbation`).
@@ -66,9 +76,10 @@ struct State {
 impl Fq {
     pub(super) fn new(config: FqConfig, random: &RandomStream) -> Fq {
         let salt = if config.queues.is_some() { random.branch("perturbation").bits() } else { 0 };
-        let FqConfig { quantum_bytes, queues, sparse_first, by_entry } = config;
+        let FqConfig { quantum_bytes, queues, sparse_first, by_entry, emptied_becomes_old } = config;
         let (entries, states, new, old) = Default::default();
-        Fq { quantum: quantum_bytes.into(), queues, sparse_first, by_entry, entries, salt, states, new, old }
+        let quantum = quantum_bytes.into();
+        Fq { quantum, queues, sparse_first, by_entry, emptied_becomes_old, entries, salt, states, new, old }
     }
 
     /// Takes the entries of the scenario, in rising order of their first flows.
@@ -139,7 +150,7 @@ impl Fq {
     pub(super) fn found_empty(&mut self, class: usize) {
         let was_new = self.new.pop_front();
         let Some(number) = was_new.or_else(|| self.old.pop_front()) else { return };
-        if was_new.is_some() && !self.old.is_empty() {
+        if was_new.is_some() && (self.emptied_becomes_old || !self.old.is_empty()) {
             self.old.push_back(number);
         } else {
             self.states[class].active = false;
