@@ -33,7 +33,7 @@ class Packet(NamedTuple):
 
 
 class Discipline(Protocol):
-    """What a link asks of its queue."""
+    """A queue, as a link uses it."""
 
     def enqueue(self, packet: Packet) -> None:
         """Take a packet that arrives."""
