@@ -38,6 +38,8 @@ pub(crate) struct Losses {
     pub(crate) stalled: Time,
     /// Packets that queues dropped.
     pub(crate) dropped: u64,
+    /// Packets that queues dropped or links lost, of the current transfer alone.
+    pub(crate) gone: u64,
     /// Number of retransmissions.
     pub(crate) retransmitted: u64,
     pub(crate) timeouts: u64,
@@ -107,6 +109,11 @@ impl LossLog {
     /// Counts a packet that a queue dropped.
     pub(crate) fn count_drop(&mut self) {
         self.counts.dropped += 1;
+    }
+
+    /// Counts a packet of the current transfer that is dropped, or lost on a link.
+    pub(crate) fn count_gone(&mut self) {
+        self.counts.gone += 1;
     }
 
     /// Records that the copy sent at `sent` is dropped, or lost on a link, at `time`.
