@@ -50,9 +50,11 @@ pub(crate) struct Losses {
     pub(crate) failed: u64,
 }
 
+/// Copies that a log has memory for from its first one on: many short transfers have no more.
+const EXPECTED: usize = 2;
+
 /// The losses of a flow so far.
 #[derive(Clone, Debug, Default)]
-#[repr(C, align(64))]
 pub(crate) struct LossLog {
     /// Sorted by sequence number.
     copies: VecDeque<LastCopy>,
@@ -134,7 +136,12 @@ impl LossLog {
             // The fate of an older copy does not matter.
             Ok(index) if self.copies[index].sent > copy.sent => {}
             Ok(index) => self.copies[index] = copy,
-            Err(index) => self.copies.insert(index, copy),
+            Err(index) => {
+                if self.copies.capacity() == 0 {
+                    self.copies.reserve_exact(EXPECTED);
+                }
+                self.copies.insert(index, copy);
+            }
         }
     }
 

@@ -100,7 +100,6 @@ impl Network {
         let mut elements = Elements::new(scenario, replication, &routes, clock);
         let Flows { slots: flows, accounts, ack_timers, spare_states } = Flows::new(scenario, &routes.starts, clock);
         let counted = elements.count_batches(accounts.len(), replication, measurement);
-        let in_pipes = vec![CalendarQueue::default(); elements.pipes.len()];
         let numbers = event_numbers(scenario, &routes, &elements, ack_timers.len());
         let own_acks = routes.hops.iter().any(|hop| hop.element == Element::Sender);
         let frequent = numbers.number(EventId::ReceiverTimer(0)) as usize;
@@ -123,12 +122,12 @@ impl Network {
             handshakes: flows::handshakes(scenario, clock),
             hops: routes.hops,
             link_kinds: routes.link_kinds,
+            in_pipes: vec![CalendarQueue::default(); elements.pipes.len()],
             elements,
             private_departures: PrivateDepartures::new(flows.len(), routes.departure_slots),
             channels: Channels::new(scenario, numbers.number(EventId::Channels), clock),
             merges: vec![Ring::default(); routes.merges],
             shared_merges: vec![CalendarQueue::default(); routes.shared_merges],
-            in_pipes,
             acks: vec![Ring::default(); if own_acks { flows.len() } else { 0 }],
             shared_acks: CalendarQueue::default(),
             flows,

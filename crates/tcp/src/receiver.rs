@@ -319,7 +319,7 @@ impl Receiver {
     fn options(&self) -> (u32, Marks) {
         let Some(rest) = &self.rest else { return (0, Marks::NONE) };
         let journal = if self.held & UNREAD != 0 { rest.journal.entered() } else { 0 };
-        let fin = Marks::FIN.only_if(rest.fin == Some(self.next));
+        let fin = Marks::FIN.only_if(rest.ended_at(self.next));
         (journal, rest.ecn.map_or(fin, |ecn| ecn.marks().with(fin)))
     }
 

@@ -1,5 +1,7 @@
 //! The state of a receiver that a packet in order does not need.
 
+use std::num::NonZeroU64;
+
 use base::{Clock, Time};
 
 use super::blocks::Blocks;
@@ -24,7 +26,7 @@ pub(super) struct Rest {
     /// The record of SACK options, if a capture needs them.
     pub(super) log: Option<Box<SackLog>>,
     /// One past the packet that had the flag FIN, if it has arrived.
-    pub(super) fin: Option<u64>,
+    pub(super) fin: Option<NonZeroU64>,
     /// Packets of the transfer that arrived once more, if the receiver enters packets in the journal.
     pub(super) duplicates: u32,
 }
@@ -37,6 +39,13 @@ impl Rest {
         let blocks = config.blocks.map(|settings| Box::new(Blocks::new(settings)));
         let needed = linux.is_some() || ecn.is_some() || blocks.is_some();
         needed.then(|| Rest { journal: Journal::default(), linux, ecn, blocks, ..Rest::default() })
+    }
+}
+
+impl Rest {
+    /// Returns whether the packet before `next` had the flag FIN.
+    pub(super) fn ended_at(&self, next: u64) -> bool {
+        self.fin.is_some_and(|end| end.get() == next)
     }
 }
 
