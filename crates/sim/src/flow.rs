@@ -63,6 +63,8 @@ pub(crate) struct FlowSlot {
     receiver_departures: [Time; SLOTS_AT_END],
     /// Copy of `account` in this cache line.
     pub(crate) receiver_account: u32,
+    /// Number of the last entry in the receiver's journal, while it has given its state back.
+    pub(crate) journal: u32,
     pub(crate) receiver: Receiver,
     /// Index of the receiver's timer, if it delays ACKs.
     pub(crate) receiver_timer: u32,
@@ -145,6 +147,7 @@ impl FlowSlot {
             packet_bytes,
             receiver_departures: Default::default(),
             receiver_account: account,
+            journal: 0,
             held_of_warmup: 0,
             receiver,
             receiver_timer: 0,

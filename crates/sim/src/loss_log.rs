@@ -38,6 +38,8 @@ pub(crate) struct Losses {
     pub(crate) stalled: Time,
     /// Packets that queues dropped.
     pub(crate) dropped: u64,
+    /// Packets that queues dropped or links lost, of the current transfer alone.
+    pub(crate) gone: u64,
     /// Number of retransmissions.
     pub(crate) retransmitted: u64,
     pub(crate) timeouts: u64,
@@ -48,9 +50,11 @@ pub(crate) struct Losses {
     pub(crate) failed: u64,
 }
 
+/// Copies that a log has memory for from its first one on: many short transfers have no more.
+const EXPECTED: usize = 2;
+
 /// The losses of a flow so far.
 #[derive(Clone, Debug, Default)]
-#[repr(C, align(64))]
 pub(crate) struct LossLog {
     /// Sorted by sequence number.
     copies: VecDeque<LastCopy>,
@@ -109,6 +113,11 @@ impl LossLog {
         self.counts.dropped += 1;
     }
 
+    /// Counts a packet of the current transfer that is dropped, or lost on a link.
+    pub(crate) fn count_gone(&mut self) {
+        self.counts.gone += 1;
+    }
+
     /// Records that the copy sent at `sent` is dropped, or lost on a link, at `time`.
     pub(crate) fn on_drop(&mut self, sequence: u64, sent: Time, time: Time) {
         self.note(LastCopy { sequence, sent, dropped: time });
@@ -127,7 +136,12 @@ impl LossLog {
             // The fate of an older copy does not matter.
             Ok(index) if self.copies[index].sent > copy.sent => {}
             Ok(index) => self.copies[index] = copy,
-            Err(index) => self.copies.insert(index, copy),
+            Err(index) => {
+                if self.copies.capacity() == 0 {
+                    self.copies.reserve_exact(EXPECTED);
+                }
+                self.copies.insert(index, copy);
+            }
         }
     }
 

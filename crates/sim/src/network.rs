@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use base::cast::low_u32;
 use base::{Clock, Marks, Packet, Ring, Time, Tournament};
 use net::{Measurement, Origin, Signal};
+use tcp::SpareStates;
 
 use crate::batches::BatchCounter;
 use crate::calendar_queue::CalendarQueue;
@@ -31,7 +32,7 @@ use crate::traffic::{Completions, Pings, Transfers};
 use accounts::{count_mark, mark};
 pub(crate) use elements::Elements;
 pub(crate) use event::{EventId, EventNumbers};
-use flows::AckTimer;
+use flows::{AckTimer, Flows};
 
 /// A packet and the time of its next step.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,6 +53,8 @@ pub(crate) struct Network {
     pub(crate) events: Tournament,
     pub(crate) numbers: EventNumbers,
     pub(crate) flows: Vec<FlowSlot>,
+    /// States that receivers of each entry of the scenario need in transfers alone; `None`: each has its own.
+    spare_states: Vec<Option<SpareStates>>,
     /// Counters of flows; large groups have one for all their flows.
     pub(crate) accounts: Vec<FlowStatistics>,
     /// Counters of recoveries, one entry for each account.
@@ -95,9 +98,8 @@ impl Network {
     pub(crate) fn new(scenario: &Scenario, replication: u64, measurement: Measurement, clock: Clock) -> Network {
         let routes = routes(scenario, clock);
         let mut elements = Elements::new(scenario, replication, &routes, clock);
-        let (flows, accounts, ack_timers) = flows::slots(scenario, &routes.starts, clock);
+        let Flows { slots: flows, accounts, ack_timers, spare_states } = Flows::new(scenario, &routes.starts, clock);
         let counted = elements.count_batches(accounts.len(), replication, measurement);
-        let in_pipes = vec![CalendarQueue::default(); elements.pipes.len()];
         let numbers = event_numbers(scenario, &routes, &elements, ack_timers.len());
         let own_acks = routes.hops.iter().any(|hop| hop.element == Element::Sender);
         let frequent = numbers.number(EventId::ReceiverTimer(0)) as usize;
@@ -120,15 +122,16 @@ impl Network {
             handshakes: flows::handshakes(scenario, clock),
             hops: routes.hops,
             link_kinds: routes.link_kinds,
+            in_pipes: vec![CalendarQueue::default(); elements.pipes.len()],
             elements,
             private_departures: PrivateDepartures::new(flows.len(), routes.departure_slots),
             channels: Channels::new(scenario, numbers.number(EventId::Channels), clock),
             merges: vec![Ring::default(); routes.merges],
             shared_merges: vec![CalendarQueue::default(); routes.shared_merges],
-            in_pipes,
             acks: vec![Ring::default(); if own_acks { flows.len() } else { 0 }],
             shared_acks: CalendarQueue::default(),
             flows,
+            spare_states,
             ack_timers,
             dropped: Vec::new(),
             failure: None,

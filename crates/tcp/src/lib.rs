@@ -27,5 +27,5 @@ pub use config::{
 };
 pub use endpoint::Sender;
 pub use machine::Machine;
-pub use receiver::{AckKey, Acknowledgment, Receiver, SackLog};
+pub use receiver::{AckKey, Acknowledgment, Receiver, SackLog, SpareStates};
 pub use selective::{Selective, SenderEvent, SenderEvents, SenderView, State};

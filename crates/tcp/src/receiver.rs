@@ -17,6 +17,7 @@ use ecn::EcnEcho;
 use linux::LinuxAcks;
 pub use log::{AckKey, SackLog};
 use rest::Rest;
+pub use rest::SpareStates;
 
 /// A TCP receiver with cumulative ACKs, immediate or delayed: RFC 5681 section 4.2, RFC 1122 section 4.2.3.2.
 ///
@@ -146,7 +147,7 @@ impl Receiver {
         if let Some(rest) = &mut self.rest {
             rest.journal.clear();
             rest.ecn = rest.ecn.map(EcnEcho::fresh);
-            rest.fin = None;
+            (rest.fin, rest.duplicates) = (None, 0);
             if let Some(blocks) = &mut rest.blocks {
                 blocks.clear();
             }
@@ -306,6 +307,7 @@ impl Receiver {
         let duplicate = sequence < self.next || self.beyond.contains(self.next, sequence);
         let rest = self.rest.get_or_insert_default();
         rest.journal.enter(sequence, duplicate);
+        rest.duplicates += u32::from(duplicate);
         if let Some(log) = &mut rest.log {
             log.enter(sequence, duplicate);
         }
@@ -317,7 +319,7 @@ impl Receiver {
     fn options(&self) -> (u32, Marks) {
         let Some(rest) = &self.rest else { return (0, Marks::NONE) };
         let journal = if self.held & UNREAD != 0 { rest.journal.entered() } else { 0 };
-        let fin = Marks::FIN.only_if(rest.fin == Some(self.next));
+        let fin = Marks::FIN.only_if(rest.ended_at(self.next));
         (journal, rest.ecn.map_or(fin, |ecn| ecn.marks().with(fin)))
     }
 

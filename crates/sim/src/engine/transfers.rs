@@ -42,7 +42,7 @@ impl Engine {
         let transfers = &mut self.network.transfers;
         transfers.end(source, [begun, last_sent, now], &mut slot.sender, &losses, &self.network.measurement);
         slot.start = now + transfers.draw_silence(source);
-        self.network.flows[flow as usize].receiver.end_transfer();
+        self.network.end_transfer(flow, source, &losses);
     }
 
     /// Counts a transfer whose last ACK arrives; transfers of web sources count in the measurement only.

@@ -130,6 +130,9 @@ impl Network {
             }
             let log = self.loss_logs.of(&mut slot.loss_log);
             log.count_drop();
+            if packet.sequence >= slot.receiver.first() {
+                log.count_gone();
+            }
             log.on_drop(packet.sequence, packet.stamp, time);
             self.pings.count_lost(packet.flow, packet.stamp, &self.measurement);
         }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use base::cast::to_u32;
 use base::Clock;
-use tcp::{Dialect, Receiver, ReceiverConfig};
+use tcp::{Dialect, Receiver, ReceiverConfig, SenderConfig, SpareStates};
 
 use crate::capture_size::duplex;
 use crate::empty_path::EmptyPath;
 use crate::flow::FlowSlot;
 use crate::handshake::Handshake;
-use crate::scenario::{ConnectionConfig, FlowConfig, Scenario};
+use crate::scenario::{ConnectionConfig, FlowConfig, Scenario, TrafficConfig};
 use crate::statistics::{rows, FlowStatistics};
 
 /// The timer of a receiver that may delay ACKs.
@@ -55,33 +55,51 @@ fn receiver(scenario: &Scenario, flow: &FlowConfig, tcp: &ConnectionConfig, cloc
     }
 }
 
-/// Returns a slot for each flow, their accounts, and the timers of the receivers that may delay ACKs; `starts` has the first
-/// hop of each flow's data and of its ACKs.
-pub(super) fn slots(
-    scenario: &Scenario,
-    starts: &[(u32, u32)],
-    clock: Clock,
-) -> (Vec<FlowSlot>, Vec<FlowStatistics>, Vec<AckTimer>) {
-    let (mut slots, mut accounts, mut timers) = (Vec::with_capacity(starts.len()), Vec::new(), Vec::new());
-    let mut receivers: Vec<Receiver> = Vec::with_capacity(scenario.flows.len());
-    for (index, ((entry, number), &(data, acks))) in scenario.members().zip(starts).enumerate() {
-        let flow = &scenario.flows[entry];
-        let flows_an_account = flow.count / rows(flow);
-        if number % flows_an_account == 0 {
-            accounts.push(FlowStatistics::new(flows_an_account));
+/// Returns the states that the receivers of an entry need in transfers alone, and takes it from `receiver`, with which its
+/// flows begin. Only where the sender reads no ACKs between transfers, and the receiver gets no data.
+fn spare_states(flow: &FlowConfig, receiver: &mut Receiver) -> Option<SpareStates> {
+    let web = matches!(flow.traffic, TrafficConfig::Web { .. });
+    let selective = flow.connection().is_some_and(|tcp| matches!(tcp.sender, SenderConfig::Selective(_)));
+    (web && selective).then(|| SpareStates::of(receiver)).flatten()
+}
+
+/// The flows of a run before it begins.
+pub(super) struct Flows {
+    pub(super) slots: Vec<FlowSlot>,
+    pub(super) accounts: Vec<FlowStatistics>,
+    /// The timers of the receivers that may delay ACKs.
+    pub(super) ack_timers: Vec<AckTimer>,
+    /// The states that receivers of each entry share, if they do.
+    pub(super) spare_states: Vec<Option<SpareStates>>,
+}
+
+impl Flows {
+    /// Lays out the flows of a scenario; `starts` has the first hop of each flow's data and of its ACKs.
+    pub(super) fn new(scenario: &Scenario, starts: &[(u32, u32)], clock: Clock) -> Flows {
+        let (mut slots, mut accounts, mut ack_timers) = (Vec::with_capacity(starts.len()), Vec::new(), Vec::new());
+        let (mut receivers, mut states) = (Vec::<Receiver>::with_capacity(scenario.flows.len()), Vec::new());
+        for (index, ((entry, number), &(data, acks))) in scenario.members().zip(starts).enumerate() {
+            let flow = &scenario.flows[entry];
+            let flows_an_account = flow.count / rows(flow);
+            if number % flows_an_account == 0 {
+                accounts.push(FlowStatistics::new(flows_an_account));
+            }
+            let connection = flow.connection();
+            if number == 0 {
+                let mut first =
+                    connection.map_or_else(|| no_receiver(clock), |tcp| receiver(scenario, flow, tcp, clock));
+                states.push(spare_states(flow, &mut first));
+                receivers.push(first);
+            }
+            let receiver = receivers[entry].clone();
+            let account = to_u32(accounts.len()) - 1;
+            let mut slot = FlowSlot::new(receiver, flow.packet_bytes, data, account);
+            slot.receiver_timer = to_u32(ack_timers.len());
+            slots.push(slot);
+            if connection.is_some_and(|tcp| tcp.receiver.delays_acks()) {
+                ack_timers.push(AckTimer { flow: to_u32(index), first_hop: acks });
+            }
         }
-        let connection = flow.connection();
-        if number == 0 {
-            receivers.push(connection.map_or_else(|| no_receiver(clock), |tcp| receiver(scenario, flow, tcp, clock)));
-        }
-        let receiver = receivers[entry].clone();
-        let account = to_u32(accounts.len()) - 1;
-        let mut slot = FlowSlot::new(receiver, flow.packet_bytes, data, account);
-        slot.receiver_timer = to_u32(timers.len());
-        slots.push(slot);
-        if connection.is_some_and(|tcp| tcp.receiver.delays_acks()) {
-            timers.push(AckTimer { flow: to_u32(index), first_hop: acks });
-        }
+        Flows { slots, accounts, ack_timers, spare_states: states }
     }
-    (slots, accounts, timers)
 }

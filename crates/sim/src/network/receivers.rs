@@ -9,6 +9,7 @@ use tcp::{Acknowledgment, Receiver, SackLog, Selected};
 use super::flows::AckTimer;
 use super::{EventId, Network};
 use crate::batches::BatchCounter;
+use crate::loss_log::Losses;
 use crate::statistics::FlowStatistics;
 
 impl Network {
@@ -30,7 +31,23 @@ impl Network {
 
     /// Prepares the receiver of a flow for a transfer.
     pub(crate) fn begin_transfer(&mut self, flow: u32, now: Time) {
-        self.flows[flow as usize].receiver.begin_transfer(now);
+        let slot = &mut self.flows[flow as usize];
+        if let Some(source) = slot.source() {
+            if let Some(states) = &mut self.spare_states[self.transfers.entry(source)] {
+                states.give(&mut slot.receiver, slot.journal);
+            }
+        }
+        slot.receiver.begin_transfer(now);
+    }
+
+    /// Ends the transfer of a web source at the receiver, all of which is acknowledged.
+    pub(crate) fn end_transfer(&mut self, flow: u32, source: u32, losses: &Losses) {
+        let slot = &mut self.flows[flow as usize];
+        slot.receiver.end_transfer();
+        if let Some(states) = &mut self.spare_states[self.transfers.entry(source)] {
+            let arriving = losses.retransmitted - losses.gone;
+            slot.journal = states.take(&mut slot.receiver, arriving).unwrap_or(slot.journal);
+        }
     }
 
     /// Reads the journal of a flow's receiver up to the number that an ACK has, into `selected`; returns the receiver's

@@ -183,6 +183,11 @@ impl Transfers {
         self.groups[group].off.draw(&mut self.sources[source as usize].random)
     }
 
+    /// Returns the index of the entry of the scenario that a source is of.
+    pub(crate) fn entry(&self, source: u32) -> usize {
+        self.groups[self.group(source)].statistics.entry
+    }
+
     /// Returns the index of a source's group.
     fn group(&self, source: u32) -> usize {
         self.groups.partition_point(|group| group.first <= source) - 1

@@ -7,6 +7,8 @@
 //! the same time. The receiver has no timer for its FIN: one that is lost is sent again when the sender, to whom it is
 //! the last ACK, retransmits its own.
 
+use std::num::NonZeroU64;
+
 use base::Marks;
 
 use super::{Acknowledgment, Receiver, BY_LINUX, CLOSES};
@@ -22,13 +24,13 @@ impl Receiver {
     /// Takes note of the flag FIN of a packet that is not of an earlier transfer.
     pub(super) fn take_fin(&mut self, sequence: u64, marks: Marks) {
         if let (true, Some(rest)) = (marks.has(Marks::FIN) && sequence >= self.first, &mut self.rest) {
-            rest.fin = Some(sequence + 1);
+            rest.fin = NonZeroU64::new(sequence + 1);
         }
     }
 
     /// Returns the ACK that answers a packet: it is not delayed once all has arrived.
     pub(super) fn close(&mut self, acknowledgment: Option<Acknowledgment>) -> Option<Acknowledgment> {
-        let complete = self.rest.as_ref().is_some_and(|rest| rest.fin == Some(self.next));
+        let complete = self.rest.as_ref().is_some_and(|rest| rest.ended_at(self.next));
         match acknowledgment {
             None if complete && self.held & BY_LINUX != 0 => self.acknowledge_by_linux(true),
             None if complete => Some(self.acknowledge()),

@@ -26,9 +26,9 @@ use blocks::Blocks;
 use common::Common;
 
 /// Most quick ACKs in a row (`TCP_MAX_QUICKACKS`).
-const MOST_QUICK: u64 = 16;
+const MOST_QUICK: u8 = 16;
 /// Most of them where a mark arrives (`__tcp_ecn_check_ce`).
-const ECN_QUICK: u64 = 2;
+const ECN_QUICK: u8 = 2;
 /// Shortest delay of an ACK \[ms\] (`TCP_ATO_MIN`, `TCP_DELACK_MIN`).
 const LEAST_DELAY_MS: u64 = 40;
 /// Longest delay of an ACK \[ms\] (`TCP_DELACK_MAX`).
@@ -62,7 +62,7 @@ pub(super) struct LinuxAcks {
     /// Number of the last ACK (`rcv_wup`).
     acked: u64,
     /// Quick ACKs left.
-    quick: u64,
+    quick: u8,
     /// Whether a segment in order since the last ACK had PSH (`ICSK_ACK_PUSHED`).
     pushed: bool,
     /// Delay of an ACK, which follows the time between segments (`ato`) \[ms\]; 0 before the first segment.
@@ -99,8 +99,9 @@ pub(super) struct LinuxAcks {
     blocks: Blocks,
     /// Packets beyond a hole that arrived without the one before them: each has a buffer of its own.
     buffers: u32,
-    /// Duplicate ACKs sent at once (`dup_ack_counter`), and their number.
-    duplicates: (u32, u64),
+    /// Duplicate ACKs sent at once (`dup_ack_counter`).
+    duplicates: u32,
+    duplicate: u64, // Their number.
     /// Expiry of the timer of the ACKs held.
     compressed_until: Time,
     /// Instant of an ACK that follows another one at once; [`Time::NEVER`]: none does.
@@ -146,7 +147,8 @@ impl LinuxAcks {
             compressed: 0,
             blocks: Blocks::default(),
             buffers: 0,
-            duplicates: (0, 0),
+            duplicates: 0,
+            duplicate: 0,
             compressed_until: Time::NEVER,
             due: Time::NEVER,
         }
@@ -235,16 +237,14 @@ impl LinuxAcks {
     }
 
     /// Adds quick ACKs, as many as half of the window has segments, or `most` (`tcp_incr_quickack`).
-    fn add_quick(&mut self, most: u64) {
-        let quick = match self.common.segments(self.window) / 2 {
-            0 => 2,
-            quick => quick,
-        };
-        self.quick = self.quick.max(quick.min(most));
+    fn add_quick(&mut self, most: u8) {
+        let half = self.common.segments(self.window) / 2;
+        let quick = if half == 0 { 2 } else { half };
+        self.quick = self.quick.max(u8::try_from(quick).unwrap_or(most).min(most));
     }
 
     /// Enters quick ACK mode (`tcp_enter_quickack_mode`).
-    fn enter_quick(&mut self, most: u64) {
+    fn enter_quick(&mut self, most: u8) {
         self.add_quick(most);
         self.delay_ms = LEAST_DELAY_MS;
     }
@@ -300,11 +300,11 @@ impl LinuxAcks {
         if self.compressed >= MOST_COMPRESSED {
             return true;
         }
-        if self.duplicates.1 != next {
-            self.duplicates = (0, next);
+        if self.duplicate != next {
+            (self.duplicates, self.duplicate) = (0, next);
         }
-        if self.duplicates.0 < IMMEDIATE_DUPLICATES {
-            self.duplicates.0 += 1;
+        if self.duplicates < IMMEDIATE_DUPLICATES {
+            self.duplicates += 1;
             return true;
         }
         self.compressed += 1;

@@ -1,12 +1,14 @@
 //! The state of a receiver that a packet in order does not need.
 
+use std::num::NonZeroU64;
+
 use base::{Clock, Time};
 
 use super::blocks::Blocks;
 use super::ecn::EcnEcho;
 use super::journal::Journal;
 use super::linux::LinuxAcks;
-use super::{Receiver, SackLog};
+use super::{Receiver, SackLog, CLOSES};
 use crate::quirks::Quirks;
 use crate::ReceiverConfig;
 
@@ -24,7 +26,9 @@ pub(super) struct Rest {
     /// The record of SACK options, if a capture needs them.
     pub(super) log: Option<Box<SackLog>>,
     /// One past the packet that had the flag FIN, if it has arrived.
-    pub(super) fin: Option<u64>,
+    pub(super) fin: Option<NonZeroU64>,
+    /// Packets of the transfer that arrived once more, if the receiver enters packets in the journal.
+    pub(super) duplicates: u32,
 }
 
 impl Rest {
@@ -38,6 +42,13 @@ impl Rest {
     }
 }
 
+impl Rest {
+    /// Returns whether the packet before `next` had the flag FIN.
+    pub(super) fn ended_at(&self, next: u64) -> bool {
+        self.fin.is_some_and(|end| end.get() == next)
+    }
+}
+
 impl Receiver {
     /// Returns whether an ACK with this number of the journal makes windows known alone, and no packets.
     pub fn announces_windows_alone(&self, number: u32) -> bool {
@@ -48,5 +59,49 @@ impl Receiver {
     /// Gives memory back that it can do without until the next transfer.
     pub fn end_transfer(&mut self) {
         self.rest.iter_mut().for_each(|rest| rest.journal.release());
+    }
+}
+
+/// The states that receivers with equal settings need in transfers alone: those given back wait for the next transfers.
+///
+/// A transfer begins with a fresh state. All that goes on is the number of the journal's last entry, which the caller
+/// keeps meanwhile: ACKs of an earlier transfer, which may arrive later, have numbers too.
+#[derive(Clone, Debug)]
+pub struct SpareStates {
+    fresh: Rest,
+    #[expect(clippy::vec_box, reason = "a receiver keeps its box: nothing is copied")]
+    spare: Vec<Box<Rest>>,
+}
+
+impl SpareStates {
+    /// Takes the state of a receiver that has received nothing, and whose clones may share spare ones. Returns `None` if
+    /// the receiver has none, or one that it needs between transfers too: an old packet may be answered with a FIN, ACKs
+    /// with blocks are numbered, and a record goes on.
+    pub fn of(receiver: &mut Receiver) -> Option<SpareStates> {
+        let closes = receiver.held & CLOSES != 0;
+        let rest = receiver.rest.take_if(|rest| !closes && rest.blocks.is_none() && rest.log.is_none())?;
+        Some(SpareStates { fresh: *rest, spare: Vec::new() })
+    }
+
+    /// Takes the state of a receiver whose transfer has ended, and whose sender reads ACKs no more; returns the number of
+    /// its journal's last entry, `None` if the receiver keeps its state. Of the copies of packets that were sent again,
+    /// `arriving` have not been lost: if as many duplicates have arrived, no packet of the transfer is in the network.
+    pub fn take(&mut self, receiver: &mut Receiver, arriving: u64) -> Option<u32> {
+        let idle = receiver.deadline == Time::NEVER && receiver.held() == 0;
+        let rest = receiver.rest.take_if(|rest| idle && u64::from(rest.duplicates) == arriving)?;
+        let entered = rest.journal.entered();
+        self.spare.push(rest);
+        Some(entered)
+    }
+
+    /// Gives a state to a receiver that has none, before its next transfer begins; `entered` is the number of its
+    /// journal's last entry.
+    pub fn give(&mut self, receiver: &mut Receiver, entered: u32) {
+        if receiver.rest.is_some() {
+            return;
+        }
+        let mut rest = self.spare.pop().unwrap_or_else(|| Box::new(self.fresh.clone()));
+        rest.journal = Journal::after(entered);
+        receiver.rest = Some(rest);
     }
 }

@@ -255,7 +255,7 @@ impl Selective {
         self.min_rtt.sample(now, control, self.rules.min_rtt_window);
         self.rtt.sample(sample, self.rules.timeout, self.board.una(), self.board.nxt());
         if let Some(timeout) = self.rtt.timeout() {
-            self.timer.set_rto(timeout.min(self.rules.rto_max));
+            self.timer.set_rto(timeout.min(self.rules.rto_max), &self.rules.wheel);
         }
     }
 

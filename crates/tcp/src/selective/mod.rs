@@ -173,7 +173,7 @@ impl Selective {
             rack,
             rtt: Rtt::NONE,
             min_rtt: MinRtt::NONE,
-            timer: Timer::new(rules.rto_initial, rules.wheel),
+            timer: Timer::new(rules.rto_initial, &rules.wheel),
             pacer: Pacer::new(rules.needs.pacing || config.pacing != Pacing::None),
             rate: rules.samples_rate().then(|| Box::new(Rate::new(rules.kernel_clock))),
             usage: Usage::default(),
@@ -213,7 +213,7 @@ impl Selective {
         self.update_pacing();
         self.open_buffer(now);
         self.run_application(now, actions);
-        self.timer.settle(now);
+        self.timer.settle(now, &self.rules.wheel);
         self.report_failure(actions);
     }
 
@@ -269,7 +269,7 @@ impl Selective {
         if in_recovery && self.state == State::Open {
             self.report_recovered(before, actions);
         }
-        self.timer.settle(now);
+        self.timer.settle(now, &self.rules.wheel);
         self.report_failure(actions);
     }
 

@@ -79,6 +79,9 @@ pub(super) struct Segment {
 
 const _: () = assert!(size_of::<Segment>() == 16);
 
+/// Packets for which a transfer begins with memory: an initial window, and those that its first ACKs add.
+const EXPECTED: usize = 12;
+
 /// The packets from SND.UNA to SND.NXT, and how many of them have left the network.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
@@ -119,6 +122,7 @@ impl Scoreboard {
     pub(super) fn restart(&mut self, first: u64, selective: bool, reports: bool) {
         let mut segments = std::mem::take(&mut self.segments);
         segments.clear();
+        segments.reserve_exact(EXPECTED);
         let unreported = reports.then(|| {
             let mut unreported = self.unreported.take().unwrap_or_default();
             unreported.clear();

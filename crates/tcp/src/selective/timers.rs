@@ -71,12 +71,11 @@ pub(super) struct Timer {
     started: Option<Time>,
     /// Retransmission timeout, backoff included.
     rto: Time,
-    wheel: Wheel,
 }
 
 impl Timer {
-    pub(super) fn new(rto: Time, wheel: Wheel) -> Timer {
-        Timer { deadline: Time::NEVER, kind: None, started: None, rto: wheel.whole(rto), wheel }
+    pub(super) fn new(rto: Time, wheel: &Wheel) -> Timer {
+        Timer { deadline: Time::NEVER, kind: None, started: None, rto: wheel.whole(rto) }
     }
 
     pub(super) fn rto(&self) -> Time {
@@ -88,8 +87,8 @@ impl Timer {
     }
 
     /// Sets the retransmission timeout, which ends its backoff.
-    pub(super) fn set_rto(&mut self, rto: Time) {
-        self.rto = self.wheel.whole(rto);
+    pub(super) fn set_rto(&mut self, rto: Time, wheel: &Wheel) {
+        self.rto = wheel.whole(rto);
     }
 
     /// Returns whether a tail loss probe waits.
@@ -112,9 +111,9 @@ impl Timer {
 
     /// Sets when the timer fires, at the end of each event: an ACK starts it up to three times.
     #[inline(always)]
-    pub(super) fn settle(&mut self, now: Time) {
+    pub(super) fn settle(&mut self, now: Time, wheel: &Wheel) {
         if let Some(deadline) = self.started.take() {
-            self.deadline = self.wheel.fires(now, deadline);
+            self.deadline = wheel.fires(now, deadline);
         }
     }
 }
@@ -125,7 +124,7 @@ impl Selective {
     pub fn on_timer(&mut self, now: Time, actions: &mut impl Actions) {
         if self.pacer.deadline() <= now {
             self.release(now, actions);
-            self.timer.settle(now);
+            self.timer.settle(now, &self.rules.wheel);
             self.report_failure(actions);
         }
         let kind = self.timer.kind.filter(|_| self.timer.deadline <= now);
@@ -136,7 +135,7 @@ impl Selective {
             None => {}
         }
         self.run_application(now, actions);
-        self.timer.settle(now);
+        self.timer.settle(now, &self.rules.wheel);
         self.report_failure(actions);
     }
 

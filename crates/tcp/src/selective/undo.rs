@@ -22,14 +22,16 @@ pub(super) struct Undo {
     pub(super) acked: u64,
     /// Whether the current ACK set the window, which does not grow with it too.
     pub(super) responded: bool,
-    /// First retransmission (Linux `retrans_stamp`).
-    first_retransmission: Option<Time>,
+    /// First retransmission (Linux `retrans_stamp`); [`Time::ZERO`], at which no packet can be lost yet: none.
+    first_retransmission: Time,
 }
 
 impl Undo {
     /// Counts a retransmission.
     pub(super) fn count_retransmission(&mut self, now: Time) {
-        self.first_retransmission.get_or_insert(now);
+        if self.first_retransmission == Time::ZERO {
+            self.first_retransmission = now;
+        }
         self.unanswered = Some(self.unanswered.unwrap_or(0) + 1);
     }
 
@@ -43,7 +45,7 @@ impl Undo {
     /// Forgets the first retransmission if `over`.
     pub(super) fn forget_if(&mut self, over: bool) {
         if over {
-            self.first_retransmission = None;
+            self.first_retransmission = Time::ZERO;
         }
     }
 
@@ -74,15 +76,15 @@ impl Selective {
     /// `tcp_packet_delayed`), or nothing was retransmitted.
     pub(super) fn is_delayed(&self, ack: &Ack<'_>) -> bool {
         match self.undo.first_retransmission {
-            Some(_) => self.is_echo_of_original(ack),
             // Without selective acknowledgment it is forgotten at the recovery point too.
-            None => self.rules.config.sack || self.board.una() < self.high,
+            Time::ZERO => self.rules.config.sack || self.board.una() < self.high,
+            _ => self.is_echo_of_original(ack),
         }
     }
 
     /// Returns whether the ACK echoes a stamp from before the first retransmission, of which there is one.
     pub(super) fn is_echo_of_original(&self, ack: &Ack<'_>) -> bool {
-        self.rules.config.timestamps && self.undo.first_retransmission.is_some_and(|first| ack.echo < first)
+        self.rules.config.timestamps && ack.echo < self.undo.first_retransmission
     }
 
     fn may_undo(&self, ack: &Ack<'_>) -> bool {

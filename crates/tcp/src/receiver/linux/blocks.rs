@@ -45,9 +45,12 @@ impl Blocks {
         flush
     }
 
-    /// Forgets the runs below the next expected packet, or all if none is held.
+    /// Forgets the runs below the next expected packet; or all, with their memory, if none is held.
     pub(super) fn advance(&mut self, next: u64, held: u32) {
-        self.runs.retain(|&(first, _)| held > 0 && first > next);
+        match held {
+            0 => self.runs = Vec::new(),
+            _ => self.runs.retain(|&(first, _)| first > next),
+        }
     }
 }
 
