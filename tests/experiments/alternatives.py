@@ -13,6 +13,8 @@ from ackclock.scenario import Resolved
 from ackclock.sweeps import Folder, Store, point_key, run_points
 
 REFUSALS = (LookupError, ValueError, ArithmeticError, TypeError, StopIteration, AssertionError, RuntimeWarning)
+ALIKE = "-limited"
+"""End of the keys of runs of which the paper says that they do not differ from those without this end."""
 Order = Callable[[Sequence[Hashable]], Sequence[Hashable]]
 
 
@@ -57,8 +59,8 @@ def of_other_items(item: Item, runs: Mapping[Hashable, Run], store: Store) -> di
     others = [
         resolved
         for other in _modules(item)
-        for resolved in other.scenarios(Setting()).values()
-        if point_key(resolved) not in own
+        for key, resolved in other.scenarios(Setting()).items()
+        if point_key(resolved) not in own and not str(key).endswith(ALIKE)
     ]
     found: dict[Hashable, Run] = {}
     for key, run in runs.items():
