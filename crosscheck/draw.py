@@ -172,6 +172,10 @@ def _ack_delay(random: Mrg32k3a) -> float:
     return random.integer(200_000_000, 450_000_000) / 1e9
 
 
+LIMITED = ("reno", "newreno")
+"""Recoveries whose bursts may be limited: ns-2's others send at each duplicate ACK what the limit held back."""
+
+
 def _sender(random: Mrg32k3a, number: int) -> Scenario:
     recovery = RECOVERIES[number % len(RECOVERIES)]
     duplicates = recovery != "old-tahoe"
@@ -184,7 +188,7 @@ def _sender(random: Mrg32k3a, number: int) -> Scenario:
         increase="counted" if number % 6 == 4 else "reciprocal",
         dupack_threshold=THRESHOLDS[number // 4 % len(THRESHOLDS)] if duplicates else None,
         limited_transmit=duplicates and number % 5 in {2, 4},
-        max_burst=1 + number % 4 if number % 11 == 8 else None,
+        max_burst=1 + number % 4 if number % 11 == 8 and recovery in LIMITED else None,
         partial_ack_timer="slow-but-steady" if number // 4 % 2 else "impatient",
         rto=build.rto(
             granularity_s=tick,

@@ -1,7 +1,7 @@
 """Draw scenarios of ns-2's explicit congestion notification: those of the wider list, with a RED that marks packets."""
 
 from crosscheck import build
-from crosscheck.draw import RECOVERIES, begin
+from crosscheck.draw import LIMITED, RECOVERIES, begin
 from crosscheck.draw_red import give_red
 from crosscheck.draw_wide import add_items
 from crosscheck.mrg32k3a import Mrg32k3a
@@ -40,6 +40,7 @@ def _scenario(seed: int, number: int) -> Scenario:
     recovery = (*RECOVERIES[1:], "sack1")[number % 4]
     scenario["title"] = scenario["title"].replace(f"-{tcp['sender']['recovery']}-", f"-{recovery}-ecn-")
     tcp["sender"]["recovery"] = recovery
+    tcp["sender"]["max_burst"] = tcp["sender"]["max_burst"] if recovery in LIMITED else None
     tcp["sender"]["dupack_threshold"] = tcp["sender"]["dupack_threshold"] or 3
     tcp["receiver"]["blocks"] = build.blocks(recovery)
     add_items(random, scenario, number)

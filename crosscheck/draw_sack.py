@@ -61,6 +61,7 @@ def _select(random: Mrg32k3a, tcp: Scenario) -> None:
     """Make a connection one of Sack1, with at most one, two or three blocks in an ACK."""
     sender, receiver = tcp["sender"], tcp["receiver"]
     sender["recovery"] = "sack1"
+    sender["max_burst"] = None
     sender["dupack_threshold"] = sender["dupack_threshold"] or 3
     receiver["blocks"] = build.blocks("sack1", most=random.choice((3, 3, 3, 2, 1)))
 
