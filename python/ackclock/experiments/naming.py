@@ -8,7 +8,12 @@ from typing import Final
 from ackclock.errors import Fault, SweepError
 from ackclock.experiments.papers import Item, Paper, papers
 
-_KINDS: Final = {"fig": "figure", "figs": "figure", "figure": "figure", "tab": "table", "tbl": "table"} | {
+_KINDS: Final = {
+    "fig": "figure",
+    "figs": "figure",
+    "figure": "figure",
+    "tab": "table",
+    "tbl": "table",
     "table": "table",
     "sec": "section",
     "sect": "section",

@@ -169,8 +169,8 @@ class Tcp(Table):
     dupack_threshold: Annotated[int | None, _DUPACKS] = _preset("duplicate ACKs that make a fast retransmit")
     limited_transmit: Annotated[bool | None, Flag()] = _preset("new data at the first duplicate ACKs (RFC 3042)")
     max_burst: Annotated[int | None, _MAX_BURST] = _preset(
-        "largest number of packets that the start or one ACK releases (RFC 6582 section 3.2; `maxburst_` of ns-2's Reno "
-        "and NewReno)"
+        "largest number of packets that the start or one ACK releases (RFC 6582 section 3.2; `maxburst_` of ns-2's "
+        "Reno and NewReno)"
     )
     partial_ack_timer: Annotated[PartialAckTimerName | None, choice("variant", PartialAckTimerName)] = _preset(
         "NewReno: timer restarted at each partial ACK, or at the first only (RFC 6582)"

@@ -88,10 +88,6 @@ class Web:
         sources = engset.sources_for_load(self.path, self.files, load, window=self.window)
         return replace(self, sources=max(1, round(float(sources))))
 
-    @property
-    def _limit(self) -> dict[str, int]:
-        return {} if self.max_burst is None else {"max_burst": self.max_burst}
-
     def scenario(self, packets: float, **traces: bool) -> Resolved:
         """Resolve it, with a run in which all replications together have `packets` packets."""
         tables = scenario_tables(PAPER, "web")
@@ -107,7 +103,11 @@ class Web:
             "link.egress.rate": f"{self.egress:g} Mbit/s",
             "flow.web.count": self.sources,
             "flow.web.rtt": f"{self.rtt_ms:g} ms",
-            "flow.web.tcp": {"preset": "newreno-engset", "max_window": f"{self.window} pkt"} | self._limit,
+            "flow.web.tcp": {
+                "preset": "newreno-engset",
+                "max_window": f"{self.window} pkt",
+                "max_burst": "unlimited" if self.max_burst is None else self.max_burst,
+            },
             "flow.web.traffic": {"kind": "web", "size": size, "off": "1 s"},
             "run.duration": f"{duration:g} s",
             "run.warmup": f"{WARMUP_S:g} s",

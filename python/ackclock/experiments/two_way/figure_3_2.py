@@ -19,7 +19,7 @@ Key = Literal["paper"] | float
 """The paper's start, or another phase [ms]."""
 CYCLE = 12
 EFFICIENCY = 2.0 / 3.0
-ROWS: Final = ("ACKs", "ACKs", "segments", "segments")
+ROWS: Final = ("ACKs, simulated", "ACKs, model", "segments, simulated", "segments, model")
 
 
 def scenarios(setting: Setting) -> Mapping[Key, Resolved]:
@@ -72,7 +72,8 @@ def _chart(exact: two_way.Timeline, stays: list[Visit]) -> Chart:
     zero = bursts[place].start - 4e-3
     for label, is_data, height, colour in (("segments, simulated", True, 2.0, 2), ("ACKs, simulated", False, 0.0, 3)):
         times = 1e3 * (np.array([stay.end for stay in stays if stay.is_data is is_data]) - zero)
-        times = times[(times >= 0.0) & (times <= 2 * CYCLE)]
+        # ACKs take time in the simulation: its last segment of the two cycles ends a little later than the model's.
+        times = times[(times >= 0.0) & (times < 2 * CYCLE + 0.5)]
         curves.append(Curve(label, times, np.full(len(times), height), "marks", colour))
     shown = (exact.j.queue_times >= 0) & (exact.j.queue_times < 2 * CYCLE)
     queue = [Curve("segments in node j's queue, model", exact.j.queue_times[shown], exact.j.queue[shown], "step", 0)]

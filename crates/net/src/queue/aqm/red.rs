@@ -217,8 +217,10 @@ impl Red {
         };
         (length, compared >= self.config.least_queue_packets)
     }
+}
 
-    fn arrive(&mut self, arriving: &Arriving) -> Verdict {
+impl Algorithm for Red {
+    fn on_arrival(&mut self, arriving: &Arriving) -> Verdict {
         let (length, may_drop) = self.length(arriving);
         self.update_average(length, arriving.idle);
         if let Some(adaptation) = &mut self.adaptation {
@@ -252,12 +254,6 @@ impl Red {
             RedEcn::Early if probability < 1.0 => Verdict::Mark,
             RedEcn::Early | RedEcn::Off => Verdict::Drop,
         }
-    }
-}
-
-impl Algorithm for Red {
-    fn on_arrival(&mut self, arriving: &Arriving) -> Verdict {
-        self.arrive(arriving)
     }
 
     fn on_drop(&mut self, _now: Time) {

@@ -27,12 +27,12 @@ impl DrrConfig {
 /// The state of a queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
-    /// Bytes that it may still send (`deficitCounter`).
+    /// Bytes that the queue may still send (`deficitCounter`).
     deficit: u64,
-    /// Whether it has got the quantum of its turn (`turn`). A full buffer that drops its last packet leaves this set, so
-    /// that its next turn begins without a quantum.
+    /// Whether the queue has got the quantum of its turn (`turn`). A full buffer that drops the queue's last packet
+    /// leaves this set, so that the next turn of the queue begins without a quantum.
     has_quantum: bool,
-    /// Whether it is in the list.
+    /// Whether the queue is in the list of those with packets.
     listed: bool,
 }
 

@@ -29,7 +29,8 @@ impl RedAdaptation {
 const PART: f64 = 0.4;
 /// Largest step up, in the probability.
 const LARGEST_STEP: f64 = 0.25;
-/// Bits of the 10 packets of 1000 bytes that a second of the least default's rate has (red.cc, `initialize_params`).
+/// The default of the least probability is the smaller of 1% and the time in seconds that 10,000 bytes take on the
+/// link (red.cc, `initialize_params`).
 const LEAST_DEFAULT: (f64, u16) = (0.01, 10_000);
 
 /// The adaptation of the drop probability at the maximum threshold.

@@ -19,7 +19,14 @@ fn red(config: RedConfig) -> Red {
 impl Red {
     /// Lets a packet of 500 bytes find a queue.
     fn find(&mut self, queue: u64, idle: Option<Time>) -> Verdict {
-        self.arrive(&Arriving { now: Time::ZERO, queue, waiting: queue, idle, waiting_bytes: queue * 500, bytes: 500 })
+        self.on_arrival(&Arriving {
+            now: Time::ZERO,
+            queue,
+            waiting: queue,
+            idle,
+            waiting_bytes: queue * 500,
+            bytes: 500,
+        })
     }
 }
 
@@ -150,7 +157,7 @@ fn the_drop_of_a_full_buffer_restarts_the_count() {
 
 fn arrive(red: &mut Red, waiting_bytes: u64, bytes: u16) -> Verdict {
     let waiting = waiting_bytes / 500;
-    red.arrive(&Arriving { now: Time::ZERO, queue: waiting, waiting, idle: None, waiting_bytes, bytes })
+    red.on_arrival(&Arriving { now: Time::ZERO, queue: waiting, waiting, idle: None, waiting_bytes, bytes })
 }
 
 /// ns-2, red.cc, `REDQueue::reset` and `enque` with `queue_in_bytes_`: thresholds are of `mean_pktsize_`, and a byte waits
@@ -166,7 +173,7 @@ fn a_queue_in_bytes_counts_typical_packets() {
     let mut packets = red(RedConfig { in_bytes: false, ..config });
     packets.average = 20.0;
     let one_waits = Arriving { now: Time::ZERO, queue: 1, waiting: 1, idle: None, waiting_bytes: 8000, bytes: 500 };
-    assert_eq!(packets.arrive(&one_waits), Verdict::Pass);
+    assert_eq!(packets.on_arrival(&one_waits), Verdict::Pass);
 }
 
 /// ns-2, red.cc, `REDQueue::modify_p` with `bytes`: p / (1 - count p) times the size over `mean_pktsize_`, where whole
@@ -204,7 +211,7 @@ fn an_adapted_probability_holds_below_the_maximum_threshold_alone() {
     let mut red = red(RedConfig { adaptation, gentle: true, weight: 1.0, ..CONFIG });
     let find = |red: &mut Red, at_s, queue| {
         let now = Clock::PICOSECONDS.time(at_s);
-        red.arrive(&Arriving { now, queue, waiting: queue, idle: None, waiting_bytes: queue * 500, bytes: 500 });
+        red.on_arrival(&Arriving { now, queue, waiting: queue, idle: None, waiting_bytes: queue * 500, bytes: 500 });
         red.drop_probability().unwrap_or(0.0)
     };
     assert!((find(&mut red, 0.1, 10) - 0.05).abs() < 1e-12);
