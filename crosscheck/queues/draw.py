@@ -112,7 +112,24 @@ def draw_path(random: Mrg32k3a, packets: Packets, rate_bps: float, queue: Table,
         The scenario, with captures before and behind the queue, and its drops.
     """
     ecn = queue.get("ecn", "off") != "off"
-    flows = _flows(random, packets, rate_bps, ecn=ecn)
+    return path_of(random, _flows(random, packets, rate_bps, ecn=ecn), rate_bps, queue, buffer)
+
+
+def path_of(random: Mrg32k3a, flows: list[Table], rate_bps: float, queue: Table, buffer: str | None) -> Any:
+    """Draw the links of flows that share one with a queue, as `draw_path` does.
+
+    Parameters
+    ----------
+    random, rate_bps, queue, buffer
+        As in `draw_path`.
+    flows : list of dict
+        The tables of the flows, which get their names and paths.
+
+    Returns
+    -------
+    Resolved
+        The scenario.
+    """
     shared: Table = {"name": SHARED, "rate": f"{rate_bps!r} bit/s", "delay": f"{random.between(2, 60)!r} ms"}
     shared |= {"queue": queue, "counting": "waiting", "reverse": {"delay_process": JITTER}}
     if buffer:

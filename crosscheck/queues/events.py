@@ -22,6 +22,8 @@ class Event(NamedTuple):
         Whether it is marked.
     ect : bool
         Whether its transport is ECN-capable; of arrivals alone.
+    l4s : bool
+        Whether it is of L4S, ECT(1) or marked (RFC 9331); of arrivals alone.
     """
 
     time_s: float
@@ -29,6 +31,7 @@ class Event(NamedTuple):
     number: int
     ce: bool = False
     ect: bool = False
+    l4s: bool = False
 
 
 @dataclass(frozen=True, slots=True)

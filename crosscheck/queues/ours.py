@@ -61,7 +61,8 @@ class _Packet(NamedTuple):
 
 def _event(packet: _Packet, payloads: list[int]) -> Event:
     number = (packet.sequence - 1) // payloads[packet.flow]
-    return Event(packet.time_s, packet.flow, number, ce=packet.tos & 3 == 3, ect=packet.tos & 3 != 0)
+    codepoint = packet.tos & 3
+    return Event(packet.time_s, packet.flow, number, ce=codepoint == 3, ect=codepoint != 0, l4s=codepoint & 1 == 1)
 
 
 def _packets(pcapng: bytes) -> Iterator[_Packet]:

@@ -13,6 +13,8 @@ from typing import NamedTuple, Protocol
 from crosscheck.queues.events import Event, Events
 
 NEVER = math.inf
+NOT_ECT, ECT1, ECT0, CE = range(4)
+"""ECN codepoints (RFC 3168, section 5)."""
 
 
 class Parameters(NamedTuple):
@@ -24,12 +26,13 @@ class Parameters(NamedTuple):
 
 
 class Packet(NamedTuple):
-    """A packet that waits, with its length [B] and the instant of its arrival [s]."""
+    """A packet that waits, with its length [B], the instant of its arrival [s] and its ECN codepoint (RFC 3168)."""
 
     flow: int
     number: int
     size: int
     since_s: float
+    codepoint: int = 0
 
 
 class Discipline(Protocol):
@@ -198,7 +201,7 @@ def serve(
     Returns
     -------
     Events
-        The instants at which transmissions end, and the drops.
+        The instants at which transmissions end, with the marks, and the drops.
     """
     found = Events()
     queue = build(lambda packet, now_s: found.drops.append(Event(now_s, packet.flow, packet.number)))
@@ -209,15 +212,22 @@ def serve(
         if packet is None:
             return NEVER
         end_s = now_s + 8 * packet.size / rate_bps
-        found.departures.append(Event(end_s, packet.flow, packet.number))
+        found.departures.append(Event(end_s, packet.flow, packet.number, ce=packet.codepoint == CE))
         return end_s
 
     for arrival in arrivals:
         while free_s <= arrival.time_s:
             free_s = send(free_s)
-        queue.enqueue(Packet(arrival.flow, arrival.number, sizes[arrival.flow], arrival.time_s))
+        size, codepoint = sizes[arrival.flow], _codepoint(arrival)
+        queue.enqueue(Packet(arrival.flow, arrival.number, size, arrival.time_s, codepoint))
         if free_s == NEVER:
             free_s = send(arrival.time_s)
     while free_s < NEVER:
         free_s = send(free_s)
     return found
+
+
+def _codepoint(arrival: Event) -> int:
+    if arrival.ce:
+        return CE
+    return (ECT1 if arrival.l4s else ECT0) if arrival.ect else NOT_ECT

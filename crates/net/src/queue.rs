@@ -13,8 +13,8 @@ use aqm::Aqms;
 use aqm::Departing;
 pub(crate) use aqm::{Aqm, Arriving, Verdict};
 pub use aqm::{
-    AqmConfig, AqmState, CobaltConfig, CodelConfig, CodelRules, DualPi2Config, PiConfig, PieConfig, RedAdaptation,
-    RedConfig, RedEcn, RedLinuxConfig, StepConfig,
+    AqmConfig, AqmState, CobaltConfig, CodelConfig, CodelRules, DualPi2Config, DualPi2Rules, PiConfig, PieConfig,
+    RedAdaptation, RedConfig, RedEcn, RedLinuxConfig, StepConfig,
 };
 pub(crate) use classes::Waiting;
 use classes::{Classes, Position};
@@ -43,6 +43,7 @@ pub fn disciplines() -> Vec<(&'static str, Discipline)> {
     let red = AqmConfig::Red(RedConfig::TYPICAL);
     let fq = SchedulerConfig::Fq(FqConfig { quantum_bytes: 600, queues: Some(2), ..FqConfig::TYPICAL });
     let dual = SchedulerConfig::Dual(DualConfig::TYPICAL);
+    let pi2 = |config| Discipline::new(dual, AqmConfig::DualPi2(config), Overflow::Arriving);
     let drr = SchedulerConfig::Fq(FqConfig { queues: None, sparse_first: false, ..FqConfig::TYPICAL });
     let drr_ns2 = SchedulerConfig::Drr(DrrConfig { quantum_bytes: 600, ..DrrConfig::TYPICAL });
     let cake = SchedulerConfig::Cake(CakeConfig { quantum_bytes: 600, ..CakeConfig::TYPICAL });
@@ -60,7 +61,8 @@ pub fn disciplines() -> Vec<(&'static str, Discipline)> {
         ("fq", Discipline::new(fq, AqmConfig::None {}, Overflow::Longest)),
         ("fq-codel", Discipline::new(fq, AqmConfig::Codel(CodelConfig::TYPICAL), Overflow::Fattest)),
         ("fq-pie", Discipline::new(fq, AqmConfig::Pie(PieConfig::TYPICAL), Overflow::Arriving)),
-        ("dualpi2", Discipline::new(dual, AqmConfig::DualPi2(DualPi2Config::TYPICAL), Overflow::Arriving)),
+        ("dualpi2", pi2(DualPi2Config::TYPICAL)),
+        ("dualpi2-rfc", pi2(DualPi2Config::RFC)),
         ("cake", Discipline::new(cake, AqmConfig::Cobalt(CobaltConfig::TYPICAL), Overflow::Heaviest)),
         ("sfq", Discipline::new(sfq(SfqRules::Ns2), AqmConfig::None {}, Overflow::Arriving)),
         ("sfq-linux", Discipline::new(sfq(SfqRules::Linux), AqmConfig::None {}, Overflow::LongestLately)),
@@ -283,7 +285,8 @@ impl Queue {
             let left_bytes = if aqm.are_by_class() { self.waiting.held_by(class).1 } else { left.bytes };
             let (sojourn, capable) = (now - next.since, next.packet.marks.is_capable());
             let bytes = next.packet.bytes;
-            let departing = Departing { now, sojourn, capable, bytes, left: &left, left_bytes, class, again };
+            let (left, left_in_class) = (&left, self.waiting.held_by(class).0);
+            let departing = Departing { now, sojourn, capable, bytes, left, left_bytes, class, left_in_class, again };
             match aqm.of(class).on_departure(&departing) {
                 Verdict::Pass => return Some(next),
                 Verdict::Mark if next.packet.marks.mark() => {

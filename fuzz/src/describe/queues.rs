@@ -1,7 +1,7 @@
 //! Any parameters of a scheduler and an AQM.
 
 use net::{
-    AqmConfig, CakeConfig, CobaltConfig, CodelConfig, CodelRules, DrrConfig, DualConfig, DualPi2Config, FqConfig,
+    AqmConfig, CakeConfig, CobaltConfig, CodelConfig, CodelRules, DrrConfig, DualConfig, DualPi2Config, DualPi2Rules, FqConfig,
     PiConfig, PieConfig, RedAdaptation, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, SfqConfig, StepConfig,
 };
 
@@ -65,6 +65,8 @@ fn dual_pi2([target, update, factors, options]: [u8; 4]) -> DualPi2Config {
         beta: f64::from(factors >> 4),
         coupling: f64::from(options & 15) / 4.0,
         step_s: f64::from(options >> 4) / 1000.0,
+        ramp_s: f64::from(options & 15) / 1000.0,
+        rules: if factors & 1 == 1 { DualPi2Rules::Rfc } else { DualPi2Rules::Linux },
         mtu_bytes: 1 + u16::from(options) * 8,
     }
 }

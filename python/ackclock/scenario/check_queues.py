@@ -23,7 +23,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "victim": ("red", "priority"),
     "levels": ("priority",),
     "ecn": ("red", *CODELS, *PIES, "pi"),
-    "rules": ("red", *CODELS, "sfq", "drr"),
+    "rules": ("red", *CODELS, "sfq", "drr", "dualpi2"),
     **dict.fromkeys(("in_bytes", "by_size", "mean_packet"), ("red", "pi")),
     **dict.fromkeys(("target_queue", "factor_new", "factor_old"), ("pi",)),
     "depth": ("sfq",),
@@ -35,7 +35,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("alpha", "beta"), (*PIES, "dualpi2", "red")),
     **dict.fromkeys(("burst", "first_update"), PIES),
     "threshold": ("step",),
-    **dict.fromkeys(("coupling", "step", "classic_share"), ("dualpi2",)),
+    **dict.fromkeys(("coupling", "step", "ramp", "classic_share"), ("dualpi2",)),
     "queues": (*FAIR, "sfq"),
     **dict.fromkeys(("separation", "quantum"), (*FAIR, "sfq", "cake")),
 }
@@ -48,7 +48,7 @@ _CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
     "separation": dict.fromkeys(("cake", "sfq"), ("hash", "perfect")),
     "rules": {
         "red": ("floyd-jacobson", "ns2", "linux"),
-        **dict.fromkeys(CODELS, ("linux", "rfc")),
+        **dict.fromkeys((*CODELS, "dualpi2"), ("linux", "rfc")),
         "sfq": ("ns2", "linux"),
         "drr": ("ns2",),
     },
@@ -79,6 +79,8 @@ def queue_faults(places: Places, location: Location, queue: Queue) -> Iterator[F
     if queue.discipline == "red":
         yield from _red_faults(places, location, queue)
     yield from _ns2_faults(places, location, queue)
+    if queue.discipline == "dualpi2" and queue.rules != "rfc" and queue.gives("ramp"):
+        yield places.fault((*location, "ramp"), 'needs rules = "rfc"')
 
 
 def _choice_faults(places: Places, location: Location, queue: Queue) -> Iterator[Fault]:

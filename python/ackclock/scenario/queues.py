@@ -169,16 +169,20 @@ def _given(value: float | None, default: float) -> float:
 
 
 def _dual_pi2(queue: Queue, largest_packet_bytes: int) -> DualPi2:
-    """Give DualPI2's parameters, by default those of Linux (`dualpi2_reset_default`)."""
+    """Give DualPI2's parameters, by default Linux's (`dualpi2_reset_default`) or the RFC's (appendix A.1)."""
+    rfc = queue.rules == "rfc"
+    update_s, alpha, beta, step_s = (0.015, 0.15, 3.0, 0.0008) if rfc else (0.016, 0.16, 3.2, 0.001)
     return DualPi2(
         "dualpi2",
         target_s=_given(queue.target, 0.015),
-        update_s=_given(queue.update, 0.016),
-        alpha=_given(queue.alpha, 0.16),
-        beta=_given(queue.beta, 3.2),
+        update_s=_given(queue.update, update_s),
+        alpha=_given(queue.alpha, alpha),
+        beta=_given(queue.beta, beta),
         coupling=queue.coupling,
-        step_s=queue.step,
+        step_s=_given(queue.step, step_s),
         mtu_bytes=largest_packet_bytes,
+        ramp_s=queue.ramp if rfc else 0.0,
+        rules="rfc" if rfc else "linux",
     )
 
 

@@ -241,10 +241,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class DualPi2:
-    """The AQM of a coupled dual queue (RFC 9332)."""
+    """The AQM of a coupled dual queue, by RFC 9332 or as Linux has it."""
 
     __pydantic_config__ = _CONFIG
-    is_random: ClassVar[bool] = True
     title: ClassVar[str] = "DualPI2"
     kind: Literal["dualpi2"]
     target_s: Annotated[float, within(f"{_AQM}.target_s")]
@@ -254,6 +253,14 @@ class DualPi2:
     coupling: Annotated[float, within(f"{_AQM}.coupling")]
     step_s: Annotated[float, within(f"{_AQM}.step_s")]
     mtu_bytes: Annotated[int, within(f"{_AQM}.mtu_bytes")]
+    ramp_s: Annotated[float, within(f"{_AQM}.ramp_s")] = 0.0
+    """Length of the RFC's ramp, which begins at `step_s` [s]; older results lack this field and the next one."""
+    rules: CodelRulesName = "linux"
+
+    @property
+    def is_random(self) -> bool:
+        """Return whether its marks and drops are drawn, as Linux does."""
+        return self.rules == "linux"
 
 
 Scheduler = Annotated[

@@ -183,7 +183,7 @@ class Queue(Table):
     update: Annotated[float | None, Amount("15 ms", (_UPDATE,))] = entry(
         "pie, fq-pie, pi, dualpi2: time between two updates of the drop probability (of pi, 1 / `w_` of ns-2)",
         None,
-        words="15 ms, 16 ms of dualpi2, 1/170 s of pi",
+        words="15 ms, 16 ms of dualpi2 by the kernel's rules, 1/170 s of pi",
     )
     first_update: Annotated[float | None, Amount("500 ms", (_TO_100_S,))] = entry(
         "pie, fq-pie: instant of the first update; Linux makes it half a second after the queue is set up",
@@ -194,19 +194,27 @@ class Queue(Table):
         "pie, fq-pie, dualpi2: change of the drop probability, in an update, for each second of delay above `target`. "
         "red, adaptive by ns-2's rules: largest step up of `max_probability`",
         None,
-        words="0.125, 0.16 of dualpi2, 0.01 of red",
+        words="0.125, of dualpi2 0.16, by the RFC's rules 0.15, 0.01 of red",
     )
     beta: Annotated[float | None, Number(0, 1000, 1.25, closed=True)] = entry(
         "pie, fq-pie, dualpi2: change of the drop probability, in an update, for each second by which the delay has "
         "grown since the one before. red, adaptive by ns-2's rules: factor of a step down of `max_probability`",
         None,
-        words="1.25, 3.2 of dualpi2, 0.9 of red",
+        words="1.25, of dualpi2 3.2, by the RFC's rules 3, 0.9 of red",
     )
     coupling: Annotated[float, Number(0, 100, 2, closed=True)] = entry(
         "dualpi2: mark probability of L4S packets over that of the controller, whose square is that of the others", 2.0
     )
-    step: Annotated[float, Amount("1 ms", (_TO_100_S,))] = entry(
-        "dualpi2: time that L4S packets may wait; those that wait for longer are all marked", 0.001, toml="1 ms"
+    step: Annotated[float | None, Amount("1 ms", (_TO_100_S,))] = entry(
+        "dualpi2: time that L4S packets may wait; those that wait for longer are all marked, with `ramp` some of them",
+        None,
+        words="1 ms, 0.8 ms by the RFC's rules",
+    )
+    ramp: Annotated[float, Amount("0.4 ms", (_TO_100_S,))] = entry(
+        "dualpi2 by the RFC's rules: time above `step` from which on all L4S packets are marked; up to there the "
+        "probability rises from 0 to 1",
+        0.0004,
+        toml="0.4 ms",
     )
     classic_share: Annotated[float, Number(0, 1, 0.1, closed=True)] = entry(
         "dualpi2: share of the rate that the classic queue has while L4S packets wait too, in whole percents", 0.1
@@ -227,7 +235,8 @@ class Queue(Table):
         "roots (rfc, RFC 8289) or the kernel's approximations (linux). fq-codel by RFC 8290 (rfc): a new queue that is "
         "found empty becomes an old one in any case, by the kernel only where there are old ones. sfq: ns-2.35's (ns2) "
         "or the kernel's (linux). "
-        "drr: ns-2.35's (ns2), where a packet waits until quanta cover all of it; else those of fq",
+        "drr: ns-2.35's (ns2), where a packet waits until quanta cover all of it; else those of fq. dualpi2: the "
+        "pseudocode of RFC 9332 (rfc) or the kernel's rules (linux): [how they differ](queues.md#dualpi2)",
         None,
         words='"floyd-jacobson" of red, "linux" of the others',
     )

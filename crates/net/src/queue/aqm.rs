@@ -18,7 +18,7 @@ pub use cobalt::CobaltConfig;
 use codel::Codel;
 pub use codel::{CodelConfig, CodelRules};
 use dual_pi2::DualPi2;
-pub use dual_pi2::DualPi2Config;
+pub use dual_pi2::{DualPi2Config, DualPi2Rules};
 use pi::Pi;
 pub use pi::PiConfig;
 use pie::Pie;
@@ -97,6 +97,8 @@ pub(crate) struct Departing<'a> {
     pub(crate) left_bytes: u64,
     /// The scheduler's class of the packet.
     pub(crate) class: usize,
+    /// Packets of that class that are left.
+    pub(crate) left_in_class: usize,
     /// Whether this packet departs in the place of another one, which the AQM has just dropped.
     pub(crate) again: bool,
 }
@@ -176,8 +178,9 @@ impl AqmConfig {
     pub const fn is_random(&self) -> bool {
         match self {
             AqmConfig::None {} | AqmConfig::Codel(_) | AqmConfig::Step(_) => false,
-            AqmConfig::Red(_) | AqmConfig::RedLinux(_) | AqmConfig::Pie(_) | AqmConfig::DualPi2(_) => true,
+            AqmConfig::Red(_) | AqmConfig::RedLinux(_) | AqmConfig::Pie(_) => true,
             AqmConfig::Cobalt(_) | AqmConfig::Pi(_) => true,
+            AqmConfig::DualPi2(config) => matches!(config.rules, DualPi2Rules::Linux),
         }
     }
 

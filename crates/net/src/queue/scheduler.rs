@@ -17,7 +17,7 @@ use drr::Drr;
 pub use drr::DrrConfig;
 use dual::Dual;
 pub use dual::DualConfig;
-pub(super) use dual::L4S;
+pub(super) use dual::{KINDS, L4S};
 use fifo::Fifo;
 use fq::Fq;
 pub use fq::{FlowEntry, FqConfig};
@@ -120,7 +120,7 @@ impl SchedulerConfig {
         match self {
             SchedulerConfig::Fifo {} => Some(1),
             SchedulerConfig::Priority { levels } => Some((*levels).into()),
-            SchedulerConfig::Dual(_) => Some(dual::KINDS),
+            SchedulerConfig::Dual(_) => Some(KINDS),
             SchedulerConfig::Fq(_) | SchedulerConfig::Sfq(_) | SchedulerConfig::Cake(_) => None,
             SchedulerConfig::Drr(_) => None,
         }

@@ -36,6 +36,7 @@ limits! {
     STEP_THRESHOLD = "elements[].queue.aqm.threshold_packets", "packets", 0.0, 1e9;
     COUPLING = "elements[].queue.aqm.coupling", "1", 0.0, 100.0;
     STEP = "elements[].queue.aqm.step_s", "s", 0.0, 100.0;
+    RAMP = "elements[].queue.aqm.ramp_s", "s", 0.0, 100.0;
     TARGET = "elements[].queue.aqm.target_s", "s", 1e-6, 100.0;
     INTERVAL = "elements[].queue.aqm.interval_s", "s", 1e-6, 1000.0;
     CE_THRESHOLD = "elements[].queue.aqm.ce_threshold_s", "s", 0.0, 100.0;
@@ -131,6 +132,7 @@ impl Faults {
         self.field(place, BETA, pi2.beta);
         self.field(place, COUPLING, pi2.coupling);
         self.field(place, STEP, pi2.step_s);
+        self.field(place, RAMP, pi2.ramp_s);
         self.field(place, MTU, f64::from(pi2.mtu_bytes));
     }
 

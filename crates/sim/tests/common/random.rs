@@ -8,9 +8,9 @@ mod selective_axes;
 use base::cast::to_u32;
 use net::{
     AppliesTo, AqmConfig, BucketConfig, BucketKind, BufferLimit, CakeConfig, CobaltConfig, CodelConfig, CodelRules,
-    Counting, DelayLaw, DelayState, Discipline, DrrConfig, DualConfig, DualPi2Config, FqConfig, LossLaw, PiConfig,
-    PieConfig, RateLaw, RateState, RedAdaptation, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, SfqConfig,
-    StepConfig,
+    Counting, DelayLaw, DelayState, Discipline, DrrConfig, DualConfig, DualPi2Config, DualPi2Rules, FqConfig, LossLaw,
+    PiConfig, PieConfig, RateLaw, RateState, RedAdaptation, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig,
+    SfqConfig, StepConfig,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
@@ -377,8 +377,9 @@ fn with_any_thresholds(aqm: AqmConfig) -> BoxedStrategy<AqmConfig> {
 
 fn dual_pi2() -> impl Strategy<Value = DualPi2Config> {
     let times = (0.0001..0.05_f64, 0.001..0.1_f64, 0.0..0.01_f64);
-    (times, 0.0..10.0_f64, 0.0..10.0_f64, 0.0..5.0_f64, 1_u16..3000).prop_map(
-        |((target_s, update_s, step_s), alpha, beta, coupling, mtu_bytes)| DualPi2Config {
+    let rules = (0.0..0.01_f64, prop::sample::select(vec![DualPi2Rules::Rfc, DualPi2Rules::Linux]));
+    (times, 0.0..10.0_f64, 0.0..10.0_f64, 0.0..5.0_f64, 1_u16..3000, rules).prop_map(
+        |((target_s, update_s, step_s), alpha, beta, coupling, mtu_bytes, (ramp_s, rules))| DualPi2Config {
             target_s,
             update_s,
             alpha,
@@ -386,6 +387,8 @@ fn dual_pi2() -> impl Strategy<Value = DualPi2Config> {
             coupling,
             step_s,
             mtu_bytes,
+            ramp_s,
+            rules,
         },
     )
 }

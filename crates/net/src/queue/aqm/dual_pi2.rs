@@ -1,10 +1,11 @@
-//! The AQM of a coupled dual queue: RFC 9332 as Linux has it (`net/sched/sch_dualpi2.c`, of Linux 6.17).
+//! The AQM of a coupled dual queue: the pseudocode of RFC 9332, appendix A, and as Linux has it
+//! (`net/sched/sch_dualpi2.c`, of Linux 6.17).
 
 use base::{Clock, RandomStream, Time};
 use serde::{Deserialize, Serialize};
 
 use super::{Algorithm, AqmState, Departing, Verdict};
-use crate::queue::scheduler::L4S;
+use crate::queue::scheduler::{KINDS, L4S};
 
 /// Parameters of DualPI2.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,10 +21,31 @@ pub struct DualPi2Config {
     pub beta: f64,
     /// Mark probability of L4S packets in probabilities of the controller (k); that of classic packets is its square.
     pub coupling: f64,
-    /// Sojourn time above which each L4S packet is marked \[s\].
+    /// Sojourn time above which each L4S packet is marked by Linux's rules, and from which on some are by the RFC's
+    /// (minTh) \[s\].
     pub step_s: f64,
-    /// Length of the largest packet: with less than two of them waiting the controller marks and drops nothing \[bytes\].
+    /// Length of the largest packet: with less than two of them waiting Linux's controller marks and drops nothing
+    /// \[bytes\].
     pub mtu_bytes: u16,
+    /// Time by which the sojourn time at which each L4S packet is marked by the RFC's rules is above `step_s` (range)
+    /// \[s\].
+    #[serde(default)]
+    pub ramp_s: f64,
+    /// Whose rules the rest has.
+    #[serde(default)]
+    pub rules: DualPi2Rules,
+}
+
+/// The rules in which Linux and RFC 9332 differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DualPi2Rules {
+    /// RFC 9332 appendix A: marks and drops recur after as many packets as the probabilities say (`recur`), a ramp marks
+    /// L4S packets, and none that leaves one packet in its queue.
+    Rfc,
+    /// Linux: marks and drops are drawn, a step marks L4S packets, and less than two packets get no other mark.
+    #[default]
+    Linux,
 }
 
 impl DualPi2Config {
@@ -36,8 +58,24 @@ impl DualPi2Config {
         coupling: 2.0,
         step_s: 0.001,
         mtu_bytes: 1500,
+        ramp_s: 0.0,
+        rules: DualPi2Rules::Linux,
+    };
+
+    /// The defaults of RFC 9332 (`dualpi2_params_init`).
+    pub const RFC: DualPi2Config = DualPi2Config {
+        update_s: 0.015,
+        alpha: 0.15,
+        beta: 3.0,
+        step_s: 0.0008,
+        ramp_s: 0.0004,
+        rules: DualPi2Rules::Rfc,
+        ..DualPi2Config::TYPICAL
     };
 }
+
+/// L4S packets that may be left in their queue while the RFC's ramp marks none (Th_len).
+const LEAST_LEFT: usize = 1;
 
 /// DualPI2 of two queues.
 #[derive(Clone, Debug)]
@@ -51,6 +89,8 @@ pub(crate) struct DualPi2 {
     probability: f64,
     /// Queueing delay at the last update \[s\].
     delay_before_s: f64,
+    /// Sums of the probabilities of L4S and of classic packets since the last mark or drop (`count` of the RFC's queues).
+    counts: [f64; KINDS],
     random: RandomStream,
 }
 
@@ -66,6 +106,7 @@ impl DualPi2 {
             next_update: update,
             probability: 0.0,
             delay_before_s: 0.0,
+            counts: [0.0; KINDS],
             random,
         }
     }
@@ -91,7 +132,48 @@ impl DualPi2 {
         self.draw(self.probability) && self.draw(self.probability)
     }
 
-    /// Decides about a packet by the probability (`must_drop`).
+    /// Returns whether a mark or a drop of a class recurs (`recur`).
+    fn recurs(&mut self, class: usize, probability: f64) -> bool {
+        let count = &mut self.counts[class];
+        *count += probability;
+        let recurs = *count > 1.0;
+        *count -= if recurs { 1.0 } else { 0.0 };
+        recurs
+    }
+
+    /// Returns the mark probability of the L4S queue alone (`laqm`).
+    fn ramp(&self, departing: &Departing<'_>) -> f64 {
+        if departing.left_in_class <= LEAST_LEFT {
+            return 0.0;
+        }
+        let above_s = departing.sojourn.ticks() as f64 * self.seconds_per_tick - self.config.step_s;
+        match above_s {
+            _ if above_s >= self.config.ramp_s => 1.0,
+            _ if above_s > 0.0 => above_s / self.config.ramp_s,
+            _ => 0.0,
+        }
+    }
+
+    /// Decides about a packet by the RFC's pseudocode (`dualpi2_dequeue`).
+    fn decide_by_rfc(&mut self, departing: &Departing<'_>) -> Verdict {
+        let class = departing.class;
+        let coupled = (self.config.coupling * self.probability).min(1.0);
+        let squared = self.probability * self.probability;
+        if class == L4S && coupled < 1.0 {
+            let probability = self.ramp(departing).max(coupled);
+            return if self.recurs(class, probability) { Verdict::Mark } else { Verdict::Pass };
+        }
+        let most_squared = self.config.coupling.powi(-2).min(1.0);
+        match (class == L4S, self.recurs(class, squared)) {
+            (true, true) => Verdict::Drop,
+            (true, false) if self.recurs(class, coupled) => Verdict::Mark,
+            (false, true) if squared >= most_squared => Verdict::Drop,
+            (false, true) => Verdict::Mark,
+            _ => Verdict::Pass,
+        }
+    }
+
+    /// Decides about a packet by Linux's rules (`must_drop`).
     fn decide(&mut self, departing: &Departing<'_>) -> Verdict {
         if departing.left.bytes < 2 * u64::from(self.config.mtu_bytes) {
             return Verdict::Pass;
@@ -125,6 +207,9 @@ impl Algorithm for DualPi2 {
     }
 
     fn on_departure(&mut self, departing: &Departing<'_>) -> Verdict {
+        if self.config.rules == DualPi2Rules::Rfc {
+            return self.decide_by_rfc(departing);
+        }
         match self.decide(departing) {
             Verdict::Pass if departing.class == L4S && departing.sojourn > self.step => Verdict::Mark,
             verdict => verdict,
@@ -134,6 +219,8 @@ impl Algorithm for DualPi2 {
 
 #[cfg(test)]
 mod tests {
+    use base::cast::to_index;
+
     use super::*;
     use crate::buffer::Occupancy;
 
@@ -150,7 +237,18 @@ mod tests {
         let (now, sojourn) = (CLOCK.time(1.0), CLOCK.time(sojourn_s));
         let left = Occupancy { packets: left_bytes / 1500, bytes: left_bytes, bytes_in_service: 0 };
         let (capable, again) = (true, false);
-        pi2.on_departure(&Departing { now, sojourn, capable, bytes: 1500, left: &left, left_bytes, class, again })
+        let left_in_class = to_index(left.packets);
+        pi2.on_departure(&Departing {
+            now,
+            sojourn,
+            capable,
+            bytes: 1500,
+            left: &left,
+            left_bytes,
+            class,
+            left_in_class,
+            again,
+        })
     }
 
     fn fraction(pi2: &mut DualPi2, class: usize, verdict: Verdict) -> f64 {
@@ -185,6 +283,52 @@ mod tests {
         assert!((0..1000).all(|_| leave(&mut pi2, L4S, 0.001, 2999) == Verdict::Pass));
         assert!((0..1000).all(|_| leave(&mut pi2, L4S, 0.0011, 2999) == Verdict::Mark));
         assert!((0..1000).all(|_| leave(&mut pi2, CLASSIC, 0.1, 2999) == Verdict::Pass));
+    }
+
+    fn by_the_rfc(probability: f64) -> DualPi2 {
+        let pi2 = DualPi2::new(DualPi2Config::RFC, CLOCK, RandomStream::named(1, 0, "link"));
+        DualPi2 { probability, ..pi2 }
+    }
+
+    /// The numbers of the packets, of those that leave, with which a verdict comes.
+    fn places(pi2: &mut DualPi2, class: usize, sojourn_s: f64, left: u64, verdict: Verdict) -> Vec<usize> {
+        (1..=16).filter(|_| leave(pi2, class, sojourn_s, 1500 * left) == verdict).collect()
+    }
+
+    /// RFC 9332 appendix A.1, `recur`: a sum of the probabilities that is above 1 marks, and 1 of it is taken away.
+    #[test]
+    fn by_the_rfc_marks_recur() {
+        assert_eq!(places(&mut by_the_rfc(0.125), L4S, 0.0, 9, Verdict::Mark), [5, 9, 13]);
+        assert_eq!(places(&mut by_the_rfc(0.25), CLASSIC, 0.0, 0, Verdict::Mark).len(), 0, "16 times 1/16 is 1");
+        let mut pi2 = by_the_rfc(0.375);
+        assert_eq!(places(&mut pi2, CLASSIC, 0.1, 0, Verdict::Mark), [8, 15]);
+        assert_eq!(places(&mut pi2, L4S, 0.0, 9, Verdict::Mark)[..4], [2, 3, 5, 6], "a count of its own");
+    }
+
+    /// RFC 9332 appendix A.1, `laqm`: from 0.8 ms on the ramp rises to 1 at 1.2 ms; the larger one of both marks.
+    #[test]
+    fn by_the_rfc_a_ramp_marks_l4s_packets_that_leave_two_in_their_queue() {
+        let marks = |probability: f64, sojourn_s: f64, left: u64| {
+            places(&mut by_the_rfc(probability), L4S, sojourn_s, left, Verdict::Mark)
+        };
+        assert_eq!(marks(0.0, 0.0008, 2), []);
+        assert_eq!(marks(0.0, 0.0009, 2).len(), 3);
+        assert_eq!(marks(0.0, 0.00115, 2).len(), 13);
+        assert_eq!(marks(0.0, 0.0012, 2), (2..=16).collect::<Vec<_>>());
+        assert_eq!(marks(0.0, 0.1, 1), []);
+        assert_eq!(marks(0.125, 0.00085, 2), marks(0.125, 0.0, 0));
+    }
+
+    /// RFC 9332 appendix A.2: overload drops of both queues, one in 1 / p'^2 packets, and marks the other L4S packets.
+    #[test]
+    fn by_the_rfc_overload_drops_of_both_queues() {
+        let mut pi2 = by_the_rfc(0.5);
+        assert_eq!(places(&mut pi2, CLASSIC, 0.0, 9, Verdict::Drop), [5, 9, 13]);
+        assert_eq!(places(&mut pi2, CLASSIC, 0.0, 9, Verdict::Mark), []);
+        let mut pi2 = by_the_rfc(0.5);
+        assert_eq!(places(&mut pi2, L4S, 0.0, 9, Verdict::Pass), []);
+        assert_eq!(places(&mut pi2, L4S, 0.0, 9, Verdict::Drop).len(), 4);
+        assert_eq!(places(&mut by_the_rfc(0.49), CLASSIC, 0.0, 9, Verdict::Drop), []);
     }
 
     /// RFC 9332 appendix A.1: p' grows by alpha for the delay above the target, and by beta for its growth.

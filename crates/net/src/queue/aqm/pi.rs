@@ -166,8 +166,9 @@ mod tests {
             arrive(&mut pi, 0.0, 0, 500);
             let left = Occupancy { packets: 2, bytes: 1000, bytes_in_service: 0 };
             let (now, sojourn) = (CLOCK.time(0.012), Time::ZERO);
-            let (capable, bytes, left_bytes, class, again) = (false, 1500, 1000, 0, false);
-            pi.on_departure(&Departing { now, sojourn, capable, bytes, left: &left, left_bytes, class, again });
+            let (capable, bytes, left_bytes, class, left_in_class, again) = (false, 1500, 1000, 0, 2, false);
+            let left = &left;
+            pi.on_departure(&Departing { now, sojourn, capable, bytes, left, left_bytes, class, left_in_class, again });
             assert!((pi.probability - expected).abs() < 1e-12, "{in_bytes}: {}", pi.probability);
         }
     }

@@ -266,9 +266,9 @@ mod tests {
     fn leave_others(pie: &mut Pie, at_s: f64, sojourn_s: f64, left_bytes: u64, left: u64) {
         let (now, sojourn) = (CLOCK.time(at_s), CLOCK.time(sojourn_s));
         let left = Occupancy { packets: left / 1500, bytes: left, bytes_in_service: 0 };
-        let again = false;
-        let departing =
-            Departing { now, sojourn, capable: false, bytes: 1500, left: &left, left_bytes, class: 0, again };
+        let (capable, bytes, class, left_in_class, again) = (false, 1500, 0, 1, false);
+        let left = &left;
+        let departing = Departing { now, sojourn, capable, bytes, left, left_bytes, class, left_in_class, again };
         assert_eq!(pie.on_departure(&departing), Verdict::Pass);
     }
 

@@ -22,7 +22,7 @@ impl DualConfig {
 pub(in crate::queue) const L4S: usize = 0;
 const CLASSIC: usize = 1;
 /// The number of these classes.
-pub(super) const KINDS: usize = 2;
+pub(in crate::queue) const KINDS: usize = 2;
 
 /// Two queues, of L4S and of classic traffic, the latter with a small share of the rate (RFC 9332 section 2.4; Linux
 /// `net/sched/sch_dualpi2.c`, `dequeue_packet`).

@@ -101,6 +101,7 @@ fn depart(cobalt: &mut Cobalt, at: f64, sojourn: f64, left_bytes: u64) -> Verdic
         left: &left,
         left_bytes,
         class: 0,
+        left_in_class: 1,
         again: false,
     })
 }
