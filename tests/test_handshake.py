@@ -65,6 +65,21 @@ def test_the_round_trip_of_the_handshake_sets_the_timer() -> None:
     assert completion(run("tcp", lost)) - completion(run("tcp")) == pytest.approx(3 * DELAY_S, abs=0.02)
 
 
+def test_a_syn_that_is_sent_again_does_not_ask_for_ecn() -> None:
+    """RFC 3168 section 6.1.1.1, Linux `tcp_ecn_clear_syn`: packets are dropped then, where they would be marked."""
+    queue = {"discipline": "step", "threshold": "5 pkt"}
+
+    def marks(lost: list[int], reverse: list[int]) -> int:
+        loss, answers = ({"model": "packets", "packets": packets} for packets in (lost or [10**9], reverse or [10**9]))
+        link = {"queue": queue, "buffer": "20 pkt", "loss": loss, "reverse": {"loss": answers}}
+        tcp = {"preset": "linux-cubic", "handshake": "tcp", "ecn": "classic"}
+        return int(run("tcp", link, size="500 pkt", tcp=tcp).links.marked_packets.sum())
+
+    assert marks([], []) > 0
+    assert marks([], [1]) > 0, "the receiver has the SYN that asked"
+    assert marks([1], []) == 0
+
+
 def test_each_transfer_of_a_web_source_has_its_own() -> None:
     traffic = {"kind": "web", "size": "4 pkt", "off": {"mean": "1 s", "law": "fixed"}}
 

@@ -253,7 +253,7 @@ impl CongestionControl for Control {
         self.ask_for_rate(window);
     }
 
-    fn on_start(&mut self, _now: Time, _srtt: Time, _min_rtt: Time, window: &Window) {
+    fn on_start(&mut self, _now: Time, _srtt: Time, _min_rtt: Time, window: &mut Window) {
         self.ask_for_rate(window);
     }
 

@@ -21,6 +21,8 @@ pub(crate) struct Handshake {
     timeouts: [Time; 3],
     /// Transmission of the first SYN.
     pub(crate) begun: Time,
+    /// Whether the first SYN that arrived had been sent again, so that it did not ask for ECN.
+    plain: bool,
     /// Number of the current exchange; `None`: none goes on.
     exchange: Option<u32>,
     /// Times that its request was sent.
@@ -36,6 +38,7 @@ impl Handshake {
             config,
             timeouts: [first, first, longest.max(first)],
             begun: Time::ZERO,
+            plain: false,
             exchange: None,
             sent: 0,
             arrived: [0; 2],
@@ -54,7 +57,7 @@ impl Handshake {
 
     /// Begins with the SYN.
     pub(crate) fn begin(&mut self, now: Time) {
-        self.begun = now;
+        (self.begun, self.plain) = (now, false);
         self.timeouts[1] = self.timeouts[0];
         self.enter(Some(0));
     }
@@ -71,6 +74,11 @@ impl Handshake {
         (self.exchange, self.sent, self.arrived) = (exchange, 0, [0; 2]);
     }
 
+    /// Returns whether the SYN that arrived first was not the one that was sent first.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.plain
+    }
+
     /// Returns the number of times that the request of this exchange was sent again.
     pub(crate) fn repeated(&self) -> u32 {
         self.sent.saturating_sub(1)
@@ -85,9 +93,12 @@ impl Handshake {
         (self.numbers(0), self.bytes(), now + timeout)
     }
 
-    /// Takes note that a packet of the request arrives; returns the numbers of the answer's packets and their length, if
-    /// it is the last one that was missing, or the last one of a request that was sent again.
-    pub(crate) fn on_request(&mut self, number: u32) -> Option<(std::ops::Range<u32>, Option<u16>)> {
+    /// Takes note that a packet of the request arrives that was sent at `stamp`; returns the numbers of the answer's packets
+    /// and their length, if it is the last one that was missing, or the last one of a request that was sent again.
+    pub(crate) fn on_request(&mut self, number: u32, stamp: Time) -> Option<(std::ops::Range<u32>, Option<u16>)> {
+        if self.is_first() && self.arrived[0] == 0 {
+            self.plain = stamp != self.begun;
+        }
         let complete = self.arrives(0, number)?;
         (complete || number + 1 == self.numbers(0).end && self.is_complete(0)).then(|| (self.numbers(1), self.bytes()))
     }
@@ -169,19 +180,33 @@ mod tests {
     }
 
     #[test]
+    fn a_connection_is_plain_if_the_first_syn_that_arrives_is_not_the_first_one_sent() {
+        for (arriving, plain) in [([10, 11], false), ([11, 13], true)] {
+            let mut handshake = tls();
+            handshake.begin(seconds(10));
+            for stamp in arriving {
+                handshake.on_request(1, seconds(stamp));
+            }
+            assert_eq!(handshake.is_plain(), plain);
+            handshake.begin(seconds(20));
+            assert!(!handshake.is_plain(), "another connection");
+        }
+    }
+
+    #[test]
     fn each_packet_of_a_hello_is_needed() {
         let mut handshake = tls();
         handshake.begin(seconds(0));
         handshake.request(seconds(0));
-        assert_eq!(handshake.on_request(1), Some((1..2, Some(60))));
+        assert_eq!(handshake.on_request(1, seconds(0)), Some((1..2, Some(60))));
         assert!(handshake.on_answer(1));
         assert!(handshake.next(seconds(3)));
         assert_eq!(handshake.request(seconds(5)), (257..259, None, seconds(8)));
-        assert_eq!(handshake.on_request(1), None, "a late SYN");
-        assert_eq!(handshake.on_request(258), None);
-        assert_eq!(handshake.on_request(257), Some((257..260, None)));
-        assert_eq!(handshake.on_request(257), None, "sent again");
-        assert_eq!(handshake.on_request(258), Some((257..260, None)));
+        assert_eq!(handshake.on_request(1, seconds(0)), None, "a late SYN");
+        assert_eq!(handshake.on_request(258, seconds(0)), None);
+        assert_eq!(handshake.on_request(257, seconds(0)), Some((257..260, None)));
+        assert_eq!(handshake.on_request(257, seconds(0)), None, "sent again");
+        assert_eq!(handshake.on_request(258, seconds(0)), Some((257..260, None)));
         assert_eq!(
             [258, 259, 259, 257, 257].map(|number| handshake.on_answer(number)),
             [false, false, false, true, false]

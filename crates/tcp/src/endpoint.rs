@@ -108,6 +108,14 @@ impl Sender {
         }
     }
 
+    /// Takes note that the SYN which reached the receiver did not ask for ECN. The sender with cumulative ACKs alone takes
+    /// no note of it.
+    pub fn on_plain_handshake(&mut self) {
+        if let Sender::Selective(sender) = self {
+            sender.on_plain_handshake();
+        }
+    }
+
     /// Starts the transfer, after the handshake if there is one.
     pub fn on_start(&mut self, now: Time, actions: &mut impl Actions) {
         machine!(self, sender => sender.on_start(now, actions))

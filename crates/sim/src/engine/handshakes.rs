@@ -36,6 +36,9 @@ impl Engine {
         let cwnd = slot.sender.cwnd();
         if first {
             slot.sender.on_handshake(now, now - ack.echo, handshake.repeated());
+            if handshake.is_plain() {
+                slot.sender.on_plain_handshake();
+            }
         }
         if handshake.next(slot.sender.rto()) {
             self.request(flow, now);

@@ -10,7 +10,7 @@ use super::{AckSample, Counter, Settings, Window};
 pub(super) struct Common {
     pub(super) clock: KernelClock,
     pub(super) slow_start: Start,
-    counter: Counter,
+    pub(super) counter: Counter,
 }
 
 impl Common {

@@ -32,13 +32,12 @@ struct State {
     min_srtt: u64,
     /// Increase that is not yet a packet \[2^-7\].
     part: u64,
-    /// ACKs since the window grew, where increases are below 2^-7.
-    count: u64,
 }
 
 /// Creates Hybla's control, as of the start of a connection.
 ///
-/// Deviation: Linux begins with rho packets instead of the initial window; that is the sender's affair here.
+/// Deviation: Linux knows a round trip from the handshake always; a transfer that has none here begins with the sender's
+/// initial window, and not with rho packets.
 pub(super) fn new(settings: &Settings) -> Box<dyn CongestionControl> {
     let [reference] = settings.values(&PARAMETERS);
     let reference = 1000 * round_to_u64(1000.0 * reference).max(1);
@@ -69,20 +68,20 @@ impl Hybla {
     /// Grows the window (`hybla_cong_avoid`), once for each ACK.
     fn grow(&mut self, window: &mut Window) {
         let (starts, increase) = (window.in_slow_start(), self.increase(window));
-        let state = &mut self.state;
+        let (state, counter) = (&mut self.state, &mut self.common.counter);
         if !starts && increase < ONE {
-            state.count += 1;
+            counter.acked += 1;
         }
         state.part += increase % ONE;
         let whole = state.part / ONE;
         state.part %= ONE;
         window.cwnd += f64::from(to_u32(to_index(increase / ONE + whole)));
         if whole > 0 {
-            state.count = 0;
+            counter.acked = 0;
         }
-        if increase == 0 && state.count >= u64::from(packets(window.cwnd)) {
+        if increase == 0 && counter.acked >= packets(window.cwnd) {
             window.cwnd += 1.0;
-            state.count = 0;
+            counter.acked = 0;
         }
         window.cwnd = window.cwnd.min(if starts { window.ssthresh.min(LARGEST) } else { LARGEST });
     }
@@ -108,12 +107,19 @@ impl CongestionControl for Hybla {
 
     fn on_congestion(&mut self, _signal: Signal, _now: Time, window: &Window) -> f64 {
         self.common.on_congestion();
-        self.state.count = 0;
         half(window)
     }
 
     fn on_timeout(&mut self, now: Time, nxt: u64) {
         self.common.on_timeout(now, nxt);
+    }
+
+    /// Begins with rho packets (`hybla_init`), if the handshake has measured a round trip.
+    fn on_start(&mut self, _now: Time, srtt: Time, _min_rtt: Time, window: &mut Window) {
+        if srtt > Time::ZERO {
+            self.measure(srtt);
+            window.cwnd = f64::from(to_u32(to_index(self.state.rho / 8)));
+        }
     }
 
     fn start_progress(&self) -> StartProgress {
@@ -156,6 +162,25 @@ mod tests {
         for (srtt, packets) in [(0.025, 1.0), (0.05, 3.0), (0.1, 15.0), (0.0375, f64::powf(2.0, 1.5) - 1.0)] {
             assert!((increase(srtt, 10.0, 100.0) - packets).abs() <= 2.0 / 128.0, "{srtt}");
         }
+    }
+
+    #[test]
+    fn the_first_window_is_the_round_trip_in_units_of_the_reference() {
+        // hybla_init: cwnd = rho, whatever the initial window is.
+        for (srtt, packets) in [(0.010, 1.0), (0.049, 1.0), (0.051, 2.0), (0.6, 24.0)] {
+            let mut hybla = new(&Settings::linux(Clock::PICOSECONDS));
+            let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
+            hybla.on_start(Time::ZERO, Clock::PICOSECONDS.time(srtt), Time::NEVER, &mut window);
+            assert!((window.cwnd - packets).abs() < 1e-9, "{srtt}: {}", window.cwnd);
+        }
+    }
+
+    #[test]
+    fn without_a_measured_round_trip_the_initial_window_stays() {
+        let mut hybla = new(&Settings::linux(Clock::PICOSECONDS));
+        let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
+        hybla.on_start(Time::ZERO, Time::ZERO, Time::NEVER, &mut window);
+        assert_eq!(window.cwnd, 10.0);
     }
 
     #[test]

@@ -181,8 +181,9 @@ pub trait CongestionControl: Debug + Send + Sync {
     }
 
     /// Takes note of the start of a transfer, with the smoothed round trip and the smallest one of the handshake;
-    /// [`Time::ZERO`] and [`Time::NEVER`] if none was measured.
-    fn on_start(&mut self, _now: Time, _srtt: Time, _min_rtt: Time, _window: &Window) {}
+    /// [`Time::ZERO`] and [`Time::NEVER`] if none was measured. The window is the initial one, which it may change (Linux
+    /// `tcp_init_transfer`).
+    fn on_start(&mut self, _now: Time, _srtt: Time, _min_rtt: Time, _window: &mut Window) {}
 
     /// Returns the rate at which packets are to be paced \[byte/s\]; `None`: as the sender's setting says.
     fn pacing_rate(&self) -> Option<u64> {

@@ -19,11 +19,21 @@ fn safest(least: u32, acked: u32) -> u32 {
 }
 
 impl Selective {
+    /// Goes on without ECN, as the SYN that reached the receiver did not ask for it: one that is sent again asks no more
+    /// (RFC 3168 section 6.1.1.1; Linux `tcp_ecn_clear_syn`).
+    ///
+    /// Deviation: accurate feedback (RFC 9768 section 3.1.4.1) is never given up.
+    pub fn on_plain_handshake(&mut self) {
+        if self.ecn != Ecn::Accurate {
+            self.ecn = Ecn::Off;
+        }
+    }
+
     /// Returns the bits of the next new packet: the first one after a reduction announces it with CWR.
     pub(super) fn marks_of_new(&mut self) -> Marks {
         let marks = Marks::SLOW_START.only_if(self.in_slow_start());
         let announced = std::mem::take(&mut self.announces_reduction);
-        match self.rules.config.ecn {
+        match self.ecn {
             Ecn::Off => marks,
             Ecn::Classic | Ecn::Dctcp => marks.with(self.capable()).with(Marks::CWR.only_if(announced)),
             // The receiver's ACKs are not ECN-capable, so that this end counts no marks.
@@ -35,9 +45,8 @@ impl Selective {
     /// with a control of L4S.
     pub(super) fn marks_of_retransmission(&self) -> Marks {
         let slow_start = Marks::SLOW_START.only_if(self.in_slow_start());
-        let ecn = self.rules.config.ecn;
-        let capable = ecn == Ecn::Dctcp || (ecn != Ecn::Off && self.rules.needs.l4s);
-        let counted = Marks::of_ace(FIRST_COUNT).only_if(ecn == Ecn::Accurate);
+        let capable = self.ecn == Ecn::Dctcp || (self.ecn != Ecn::Off && self.rules.needs.l4s);
+        let counted = Marks::of_ace(FIRST_COUNT).only_if(self.ecn == Ecn::Accurate);
         slow_start.with(self.capable().only_if(capable)).with(counted)
     }
 
@@ -56,7 +65,7 @@ impl Selective {
     /// Where the three bits may have gone round, the safest case is taken: the largest number that has these bits and is
     /// not above what the ACK acknowledges (section 3.2.2.5.2). An ACK without news has been superseded.
     pub(super) fn read_ace(&mut self, ack: &Ack<'_>, acked: u32, seen: &mut Seen) {
-        if self.rules.config.ecn != Ecn::Accurate {
+        if self.ecn != Ecn::Accurate {
             seen.marks = if seen.marked { acked } else { 0 };
             return;
         }

@@ -31,7 +31,7 @@ use serde::Deserialize;
 
 use crate::actions::{Ack, Actions};
 use crate::cc::{CongestionControl, Window};
-use crate::{Pacing, SelectiveConfig};
+use crate::{Ecn, Pacing, SelectiveConfig};
 use application::Written;
 use detection::Seen;
 pub use observation::{SenderEvent, SenderEvents, SenderView};
@@ -103,6 +103,8 @@ pub struct Selective {
     probe: Option<(u64, bool)>,
     /// Whether it is not yet known if the timeout was spurious (RFC 5682).
     frto: bool,
+    /// Explicit congestion notification of this connection: the configured one, unless the handshake turned it off.
+    ecn: Ecn,
     /// Whether the next new packet announces a reduction (CWR, RFC 3168).
     announces_reduction: bool,
     /// Marks that ACKs have counted, modulo 8 (s.cep of RFC 9768).
@@ -182,6 +184,7 @@ impl Selective {
             reordering_seen: false,
             probe: None,
             frto: false,
+            ecn: config.ecn,
             announces_reduction: false,
             counted: ecn::FIRST_COUNT,
             timeouts: 0,
@@ -209,7 +212,7 @@ impl Selective {
     pub fn on_start(&mut self, now: Time, actions: &mut impl Actions) {
         self.opened = now;
         self.events.add(SenderEvent::Start);
-        self.control.on_start(now, self.rtt.smoothed(), self.min_rtt.get(), &self.window);
+        self.control.on_start(now, self.rtt.smoothed(), self.min_rtt.get(), &mut self.window);
         self.update_pacing();
         self.open_buffer(now);
         self.run_application(now, actions);

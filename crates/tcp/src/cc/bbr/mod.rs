@@ -338,7 +338,7 @@ impl CongestionControl for Bbr {
         path.expiries += 1;
     }
 
-    fn on_start(&mut self, now: Time, srtt: Time, min_rtt: Time, window: &Window) {
+    fn on_start(&mut self, now: Time, srtt: Time, min_rtt: Time, window: &mut Window) {
         let at = self.clock.microseconds(now);
         if min_rtt != Time::NEVER {
             self.path.trough.min_rtt = self.clock.between(now, min_rtt);

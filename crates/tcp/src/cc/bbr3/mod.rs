@@ -244,7 +244,7 @@ impl CongestionControl for Bbr3 {
         self.output.restored(window.cwnd)
     }
 
-    fn on_start(&mut self, now: Time, srtt: Time, _min_rtt: Time, window: &Window) {
+    fn on_start(&mut self, now: Time, srtt: Time, _min_rtt: Time, window: &mut Window) {
         self.now = self.clock.microseconds(now);
         self.round_trip.start(self.now, (srtt > Time::ZERO).then(|| self.clock.microseconds(srtt)));
         self.aggregation.begin(self.now);

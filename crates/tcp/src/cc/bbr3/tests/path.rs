@@ -60,7 +60,7 @@ impl CongestionControl for Shared {
         self.with(|bbr| bbr.needs())
     }
 
-    fn on_start(&mut self, now: Time, srtt: Time, min_rtt: Time, window: &Window) {
+    fn on_start(&mut self, now: Time, srtt: Time, min_rtt: Time, window: &mut Window) {
         self.with(|bbr| bbr.on_start(now, srtt, min_rtt, window));
     }
 
