@@ -142,8 +142,8 @@ def coupled_rates(  # noqa: PLR0913  two kinds of flows, the link and the coupli
         1 and 0.5 for Reno, and for RFC 9438's CUBIC where it is as fast as Reno; 1 and 0.7 for CUBIC's Reno mode of
         [pi2], which adds a whole packet.
     drawn : bool
-        Whether packets are marked and dropped by independent draws, as Linux's DualPI2 does; the constants are then those
-        of `scalable_marks` and `drawn_window_constant`, else the papers'.
+        Whether packets are marked and dropped by independent draws, as Linux's DualPI2 does; the constants are then
+        those of `scalable_marks` and `drawn_window_constant`, else the papers'.
 
     Returns
     -------

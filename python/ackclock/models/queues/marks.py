@@ -13,7 +13,7 @@ from ackclock.models.domain import ArrayLike, FloatArray, Limits, model, model_o
 from ackclock.models.limits import FACTOR, OPEN_FRACTION, PROBABILITY
 
 Spacing = TypeAliasType("Spacing", Literal["drawn", "even"])
-"""How marks follow one another: independent packets, or after the same number of packets each time."""
+"""Distances of marks: packets that are drawn independently, or the same number of packets each time."""
 
 _FACTORS: Final = 400
 """Factors of the product; those after them change it by less than 10^-5 up to a remainder of 0.98."""
