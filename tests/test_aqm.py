@@ -103,7 +103,11 @@ def test_a_longer_target_gives_a_longer_queue(discipline: str) -> None:
         ({"discipline": "cake", "bandwidth": "21 Mbit/s"}, "queue.bandwidth", "at most 20 Mbit/s"),
         ({"discipline": "cake", "isolation": "hosts"}, "queue.isolation", '"flows" | "triple"'),
         ({"discipline": "cake", "ecn": "all"}, "queue.ecn", '"pie", "fq-pie" and "pi"'),
-        ({"discipline": "pie", "rules": "rfc"}, "queue.rules", '"red", "codel", "fq-codel", "sfq" and "drr"'),
+        (
+            {"discipline": "pie", "rules": "rfc"},
+            "queue.rules",
+            '"red", "codel", "fq-codel", "sfq", "drr" and "dualpi2"',
+        ),
         ({"discipline": "codel", "alpha": 0.1}, "queue.alpha", '"pie"'),
         ({"discipline": "pie", "update": "0 s"}, "queue.update", "0.1 ms to 100 s"),
         ({"discipline": "codel", "victim": "random"}, "queue.victim", '"red" and "priority"'),

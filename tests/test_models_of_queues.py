@@ -172,8 +172,32 @@ def test_many_flows_behind_coupled_queues_share_the_link_as_the_coupling_has_it(
     flows = ackclock.run(document, picture=False).flows
     old, new = (flows[flows.index.str.startswith(name)].mean() for name in ("flow", "scalable"))
     assert old.loss_fraction == pytest.approx((new.marked_fraction / 2.0) ** 2, rel=0.25)
+    measured = new.throughput_bps / old.throughput_bps
     found = queues.coupled_rates(20, 20, 200e6 / 12000, old.rtt_mean_s, new.rtt_mean_s)
-    assert float(found.ratio) == pytest.approx(new.throughput_bps / old.throughput_bps, rel=0.25)
+    assert float(found.ratio) == pytest.approx(measured, rel=0.25)
+    drawn = queues.coupled_rates(20, 20, 200e6 / 12000, old.rtt_mean_s, new.rtt_mean_s, drawn=True)
+    assert float(drawn.ratio) == pytest.approx(measured, rel=0.10)
+
+
+def slowly_controlled(tcp: Any, rules: str, rate: float, rtt: float) -> dict[str, Any]:
+    """Describe a flow whose probability hardly moves: the controller takes minutes, and no step marks."""
+    queue: dict[str, Any] = {"discipline": "dualpi2", "rules": rules, "alpha": 2e-4, "beta": 2e-3, "step": "100 s"}
+    document = path(tcp, 1, rate, rtt, queue=queue | ({"ramp": "0 s"} if rules == "rfc" else {}))
+    document["link"][0]["buffer"] = "unlimited"
+    document["run"] = {"duration": "1400 s", "warmup": "800 s"}
+    return document
+
+
+@pytest.mark.parametrize(("rate", "rtt"), [(10, 20), (40, 20), (40, 60)])
+@pytest.mark.parametrize(("rules", "spacing"), [("linux", "drawn"), ("rfc", "even")])
+def test_a_lone_scalable_flow_has_the_marks_a_round_trip_of_the_model(
+    rules: str, spacing: queues.Spacing, rate: float, rtt: float
+) -> None:
+    flows = ackclock.run(slowly_controlled("draft-prague", rules, rate, rtt), picture=False).flows
+    window, marked = (float(flows[name].iloc[0]) for name in ("cwnd_mean_packets", "marked_fraction"))
+    expected = float(queues.scalable_marks(marked, spacing))
+    assert window * marked == pytest.approx(expected, rel=0.05)
+    assert expected > 2.3, "the law of RFC 9332 has 2"
 
 
 # ---- a policer, which no scenario has yet: packets, tokens and a window, one by one

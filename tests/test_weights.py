@@ -23,7 +23,10 @@ def shares(discipline: str, separation: str, flows: list[dict[str, Any]]) -> Any
     return result.classes.loc["home"]
 
 
-@pytest.mark.parametrize(("discipline", "separation"), [("drr", "perfect"), ("fq", "perfect"), ("drr", "group")])
+@pytest.mark.parametrize(
+    ("discipline", "separation"),
+    [("drr", "perfect"), ("fq", "perfect"), ("drr", "group"), ("wfq", "perfect"), ("wfq", "group")],
+)
 def test_backlogged_flows_have_shares_equal_to_their_weights_whatever_their_round_trips(
     discipline: str, separation: str
 ) -> None:

@@ -64,7 +64,7 @@ def test_the_present_queue_the_model_s_buffer_and_each_discipline_that_scenarios
 ) -> None:
     (found,) = bloated.recommendations
     names = [row.name for row in queues(found)]
-    titles = {"codel": "CoDel", "pie": "PIE", "fq-codel": "FQ-CoDel"}
+    titles = {"codel": "CoDel", "pie": "PIE", "fq-codel": "FQ-CoDel", "sfq": "SFQ"}
     assert names[:2] == ["drop-tail, 200 packets (now)", "drop-tail, 23 packets"]
     assert names[2:] == [titles[name] for name in ACTIVE if name in NAMES]
     assert queues(found)[0].changes == {}

@@ -31,7 +31,7 @@ pub use process::Process;
 pub use queue::{
     disciplines, AqmConfig, AqmState, CakeConfig, Cause, CobaltConfig, CodelConfig, CodelRules, Discipline, DrrConfig,
     DualConfig, DualPi2Config, DualPi2Rules, FlowEntry, FqConfig, Origin, Overflow, PiConfig, PieConfig, RedAdaptation,
-    RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, SfqConfig, SfqRules, Signal, StepConfig,
+    RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, SfqConfig, SfqRules, Signal, StepConfig, WfqConfig,
 };
 pub use queued::QueuedLink;
 pub use rate::{RateLaw, RateProcess, RateState, MAHIMAHI_BYTES, MAHIMAHI_HEADER};

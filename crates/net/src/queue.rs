@@ -21,7 +21,7 @@ use classes::{Classes, Position};
 pub use overflow::Overflow;
 use scheduler::Scheduler;
 pub use scheduler::{
-    CakeConfig, DrrConfig, DualConfig, FlowEntry, FqConfig, Origin, SchedulerConfig, SfqConfig, SfqRules,
+    CakeConfig, DrrConfig, DualConfig, FlowEntry, FqConfig, Origin, SchedulerConfig, SfqConfig, SfqRules, WfqConfig,
 };
 
 /// A queue discipline with its parameters: one choice on each of three axes.
@@ -45,6 +45,7 @@ pub fn disciplines() -> Vec<(&'static str, Discipline)> {
     let dual = SchedulerConfig::Dual(DualConfig::TYPICAL);
     let pi2 = |config| Discipline::new(dual, AqmConfig::DualPi2(config), Overflow::Arriving);
     let drr = SchedulerConfig::Fq(FqConfig { queues: None, sparse_first: false, ..FqConfig::TYPICAL });
+    let wfq = SchedulerConfig::Wfq(WfqConfig::TYPICAL);
     let drr_ns2 = SchedulerConfig::Drr(DrrConfig { quantum_bytes: 600, ..DrrConfig::TYPICAL });
     let cake = SchedulerConfig::Cake(CakeConfig { quantum_bytes: 600, ..CakeConfig::TYPICAL });
     let sfq = |rules| SchedulerConfig::Sfq(SfqConfig { rules, queues: 4, ..SfqConfig::TYPICAL });
@@ -67,6 +68,7 @@ pub fn disciplines() -> Vec<(&'static str, Discipline)> {
         ("sfq", Discipline::new(sfq(SfqRules::Ns2), AqmConfig::None {}, Overflow::Arriving)),
         ("sfq-linux", Discipline::new(sfq(SfqRules::Linux), AqmConfig::None {}, Overflow::LongestLately)),
         ("drr", Discipline::new(drr, AqmConfig::None {}, Overflow::Longest)),
+        ("wfq", Discipline::new(wfq, AqmConfig::None {}, Overflow::Longest)),
         ("drr-ns2", Discipline::new(drr_ns2, AqmConfig::None {}, Overflow::HeaviestInTurn)),
     ];
     first.into_iter().chain(with_aqm).chain(last).collect()
@@ -147,7 +149,7 @@ impl Queue {
         let Discipline { scheduler, aqm, overflow } = discipline;
         Queue {
             buffer,
-            scheduler: scheduler.build(&random),
+            scheduler: scheduler.build(rate, &random),
             overflow: *overflow,
             // Where the AQM draws too, the overflow rule has a stream of its own.
             random: if aqm.is_random() { random.branch("victim") } else { random.clone() },
@@ -220,7 +222,7 @@ impl Queue {
             signalled(Signal::Marked, class, arriving);
         }
         self.waiting.push(class, arriving);
-        self.scheduler.joined(class, &self.waiting);
+        self.scheduler.joined(class, &arriving, &self.waiting);
         if !has_room && self.overflow.chooses_later() {
             self.drop_waiting(arriving.since, transmitter, signalled);
         }
@@ -240,6 +242,7 @@ impl Queue {
             let first = self.scheduler.first(&self.waiting);
             let dropped = self.overflow.drop_waiting(&mut self.waiting, first, drop);
             let Some((class, packets)) = dropped else { return };
+            self.scheduler.lost(class);
             if let Some(aqm) = &mut self.aqm {
                 aqm.of(class).on_overflow(packets, now);
             }
@@ -373,10 +376,12 @@ mod tests {
             ("fq-codel", true, false),
             ("fq-pie", true, false),
             ("drr", false, false),
+            ("wfq", false, false),
             ("drr-ns2", false, false),
             ("sfq", true, false),
             ("sfq-linux", true, false),
             ("dualpi2", true, false),
+            ("dualpi2-rfc", false, false),
             ("step", false, true),
             ("cobalt", true, false),
             ("cake", true, false),

@@ -144,7 +144,7 @@ impl Faults {
             SchedulerConfig::Priority { levels } => Some(levels),
             SchedulerConfig::Fifo {} | SchedulerConfig::Fq(_) => None,
             SchedulerConfig::Sfq(_) | SchedulerConfig::Dual(_) | SchedulerConfig::Cake(_) => None,
-            SchedulerConfig::Drr(_) => None,
+            SchedulerConfig::Drr(_) | SchedulerConfig::Wfq(_) => None,
         });
         let high = levels.min().map_or(limit.high, |levels| f64::from(levels.max(1) - 1));
         self.field(place, Limit { high, ..limit }, f64::from(level));

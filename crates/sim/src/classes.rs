@@ -71,6 +71,7 @@ pub(crate) fn class_rows(links: &[QueuedLink], elements: &[u32], numbers: &[Vec<
 pub(crate) fn set_entries(links: &mut [QueuedLink], scenario: &Scenario) {
     let by_entry = |element: &ElementConfig| match element.link().map(|link| link.queue.scheduler) {
         Some(SchedulerConfig::Fq(fq)) => fq.by_entry,
+        Some(SchedulerConfig::Wfq(wfq)) => wfq.by_entry,
         _ => false,
     };
     if scenario.flows.iter().all(|flow| flow.weight == 1) && !scenario.elements.iter().any(by_entry) {

@@ -2,7 +2,7 @@
 
 use net::{
     AqmConfig, CakeConfig, CobaltConfig, CodelConfig, CodelRules, DrrConfig, DualConfig, DualPi2Config, DualPi2Rules, FqConfig,
-    PiConfig, PieConfig, RedAdaptation, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, SfqConfig, StepConfig,
+    PiConfig, PieConfig, RedAdaptation, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, SfqConfig, StepConfig, WfqConfig,
 };
 
 use super::scaled;
@@ -32,6 +32,10 @@ pub(super) fn scheduler(typical: SchedulerConfig, [quantum, queues, bandwidth, o
         SchedulerConfig::Drr(_) => SchedulerConfig::Drr(DrrConfig {
             quantum_bytes: 256 + 16 * u32::from(quantum),
             queues: (options & 1 == 1).then(|| 1 + u32::from(queues)),
+        }),
+        SchedulerConfig::Wfq(_) => SchedulerConfig::Wfq(WfqConfig {
+            queues: (options & 1 == 1).then(|| 1 + u32::from(queues)),
+            by_entry: options & 4 == 4,
         }),
         SchedulerConfig::Cake(_) => SchedulerConfig::Cake(CakeConfig {
             quantum_bytes: 256 + 16 * u32::from(quantum),

@@ -30,9 +30,11 @@ TITLES: Final[Mapping[str, str]] = {
     "red": "RED",
     "fq": "FQ",
     "drr": "DRR",
+    "wfq": "WFQ",
+    "sfq": "SFQ",
 }
 """Names of disciplines as their papers write them."""
-ACTIVE: Final = ("codel", "pie", "fq-codel")
+ACTIVE: Final = ("codel", "pie", "fq-codel", "sfq")
 """The disciplines that are tried, as far as scenarios have them; of equals the first is the answer."""
 MOST_FLOWS = 1000
 """Number of flows up to which each one's throughput is kept, for the fairness between them."""
@@ -117,6 +119,8 @@ def _fields(knob: Knob) -> list[str]:
 
 def _table(resolved: Resolved, knob: Knob, element: Element, name: str) -> str | dict[str, str]:
     """Write a discipline with parameters for the path: those that differ from the defaults."""
+    if name == "sfq":
+        return name
     crossed = [flow for flow, _ in crossing(resolved, element) if flow.connection is not None]
     table = {"discipline": name}
     longest = max((empty_round_trip_s(resolved, flow) for flow in crossed), default=0.0)

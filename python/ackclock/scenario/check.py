@@ -11,7 +11,7 @@ from ackclock.scenario.atm import add_channels
 from ackclock.scenario.check_atm import atm_faults
 from ackclock.scenario.check_hosts import end_faults, host_faults
 from ackclock.scenario.check_precision import precision_faults, unmeasured_delay_faults
-from ackclock.scenario.check_queues import bucket_faults, policer_faults, queue_faults, shaper_faults
+from ackclock.scenario.check_queues import bucket_faults, policer_faults, queue_faults, shaper_faults, wfq_faults
 from ackclock.scenario.check_tcp import block_faults, last_segment_faults, tcp_faults
 from ackclock.scenario.copies import captured_with_copies, copies_of, copy_faults, link_copies
 from ackclock.scenario.delays import MOST_CHANGES, shortest_stay_s
@@ -144,6 +144,7 @@ class Checker:
                 yield self.places.fault(buffer, f"is more than 1e15 B at {show(way.rate_bps, 'bit/s')}")
         yield from queue_faults(self.places, (*way.location, "queue"), way.queue)
         yield from bucket_faults(self.places, way)
+        yield from wfq_faults(self.places, way)
         yield from shaper_faults(self.places, way)
         processes = [process for process in (way.varying, way.changing) if process is not None]
         for process in processes:

@@ -36,8 +36,9 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("burst", "first_update"), PIES),
     "threshold": ("step",),
     **dict.fromkeys(("coupling", "step", "ramp", "classic_share"), ("dualpi2",)),
-    "queues": (*FAIR, "sfq"),
-    **dict.fromkeys(("separation", "quantum"), (*FAIR, "sfq", "cake")),
+    "queues": (*FAIR, "wfq", "sfq"),
+    "separation": (*FAIR, "wfq", "sfq", "cake"),
+    "quantum": (*FAIR, "sfq", "cake"),
 }
 """The disciplines to which each field belongs."""
 _ACTS_ON: dict[str, tuple[str, str]] = {"red": ("mean queue", "max_threshold")}
@@ -58,7 +59,7 @@ _CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
 
 def weighs(queue: Queue) -> bool:
     """Return whether a queue gives flows shares by their weights."""
-    return queue.discipline in FAIR and separation_of(queue) != "hash" and queue.rules != "ns2"
+    return queue.discipline in (*FAIR, "wfq") and separation_of(queue) != "hash" and queue.rules != "ns2"
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -143,6 +144,14 @@ def shaper_faults(places: Places, way: Direction) -> Iterator[Fault]:
     if way.bucket is not None:
         hint = "leave out one of them"
         yield places.fault(location, "is a second shaper: the link has a token_bucket", given=given, hint=hint)
+
+
+def wfq_faults(places: Places, way: Direction) -> Iterator[Fault]:
+    """Find weighted fair queueing at a link whose rate is not that of its virtual time."""
+    if way.queue.discipline == "wfq" and (way.varying is not None or way.bucket is not None):
+        hint = 'take drr, or the separation "perfect" of fq, which have weights too'
+        problem = "wfq needs a link with a constant rate and without a token_bucket"
+        yield places.fault((*way.location, "queue"), problem, given=None, hint=hint)
 
 
 def bucket_faults(places: Places, way: Direction) -> Iterator[Fault]:

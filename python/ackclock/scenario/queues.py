@@ -27,6 +27,7 @@ from ackclock.scenario.resolved_queues import (
     Sfq,
     Step,
     StrictPriority,
+    Wfq,
 )
 from ackclock.scenario.schema_kinds import most
 from ackclock.scenario.schema_queues import Queue, interval_of, separation_of
@@ -201,6 +202,11 @@ def _fair(queue: Queue, largest_packet_bytes: int) -> FairQueueing | Drr:
     )
 
 
+def _wfq(queue: Queue, _: int) -> Wfq:
+    queues = queue.queues if separation_of(queue) == "hash" else None
+    return Wfq("wfq", queues=queues, by_entry=separation_of(queue) == "group")
+
+
 def _sfq(queue: Queue, largest_packet_bytes: int) -> Sfq:
     ns2 = queue.rules == "ns2"
     return Sfq(
@@ -221,6 +227,7 @@ LEAST_QUANTUM_BYTES = 256
 """Smallest quantum (Linux `fq_codel_change`) [B]."""
 _SCHEDULERS: Final[Mapping[str, Callable[[Queue, int], Scheduler]]] = {
     **dict.fromkeys(FAIR, _fair),
+    "wfq": _wfq,
     "sfq": _sfq,
     "cake": _cake,
     "dualpi2": lambda queue, largest: DualQueue("dual", round(100 * queue.classic_share), largest),
@@ -240,6 +247,7 @@ _OVERFLOWS: Final[Mapping[str, OverflowName]] = {
     "random-drop": "random",
     "fq": "longest",
     "drr": "longest",
+    "wfq": "longest",
     "fq-codel": "fattest",
     "cake": "heaviest",
 }

@@ -75,6 +75,18 @@ class Drr:
 
 
 @dataclass(frozen=True, slots=True)
+class Wfq:
+    """Weighted fair queueing by virtual finish times (Parekh, Gallager 1993)."""
+
+    __pydantic_config__ = _CONFIG
+    kind: Literal["wfq"]
+    queues: Annotated[int, within(f"{_SCHEDULER}.queues")] | None
+    """Number of queues that flows are hashed into; None: a queue for each flow."""
+    by_entry: bool
+    """Whether all flows of an entry share a queue, where none are hashed."""
+
+
+@dataclass(frozen=True, slots=True)
 class DualQueue:
     """Two queues, of L4S and of classic traffic, the latter with a share of the rate (RFC 9332)."""
 
@@ -264,7 +276,7 @@ class DualPi2:
 
 
 Scheduler = Annotated[
-    Fifo | StrictPriority | FairQueueing | Sfq | Drr | DualQueue | CakeScheduler, Field(discriminator="kind")
+    Fifo | StrictPriority | FairQueueing | Wfq | Sfq | Drr | DualQueue | CakeScheduler, Field(discriminator="kind")
 ]
 Aqm = Annotated[NoAqm | Red | RedLinux | Codel | Cobalt | Pie | Pi | Step | DualPi2, Field(discriminator="kind")]
 """Every AQM answers `is_random`, whether it draws random numbers, and `title`, its name as its papers write it."""
@@ -292,7 +304,7 @@ class Discipline:
     @property
     def is_random(self) -> bool:
         """Return whether it draws random numbers."""
-        hashes = isinstance(self.scheduler, FairQueueing | Drr) and self.scheduler.queues is not None
+        hashes = isinstance(self.scheduler, FairQueueing | Drr | Wfq) and self.scheduler.queues is not None
         hashes = hashes or (isinstance(self.scheduler, Sfq) and self.scheduler.hashed)
         return hashes or self.aqm.is_random or self.overflow == "random"
 
@@ -305,6 +317,8 @@ class Discipline:
             return "SFQ"
         if isinstance(self.scheduler, Drr):
             return "DRR"
+        if isinstance(self.scheduler, Wfq):
+            return "WFQ"
         return f"FQ-{self.aqm.title}" if isinstance(self.scheduler, FairQueueing) else self.aqm.title
 
     def __str__(self) -> str:
@@ -318,7 +332,7 @@ class Discipline:
                 return f"fq-{self.aqm.kind}" if self.drops_early else "fq"
             case DualQueue():
                 return "dualpi2"
-            case Sfq() | Drr() | CakeScheduler() | StrictPriority():
+            case Sfq() | Drr() | Wfq() | CakeScheduler() | StrictPriority():
                 return self.scheduler.kind
 
 

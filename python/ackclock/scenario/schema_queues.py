@@ -27,6 +27,7 @@ DisciplineName = Literal[
     "fq-codel",
     "fq-pie",
     "drr",
+    "wfq",
     "sfq",
     "cake",
     "dualpi2",
@@ -64,7 +65,7 @@ class Queue(Table):
         "or one drawn among all that wait and the newcomer (random-drop); early, by the mean queue (red) or by the "
         "time that packets have waited as they leave (codel; cobalt, which also drops flows that do not respond with a "
         "probability), or with a probability that follows that time (pie) or the queue (pi). Above a threshold all "
-        "packets are marked (step). Flows wait in queues of their own and share the rate (fq, drr, sfq), with a "
+        "packets are marked (step). Flows wait in queues of their own and share the rate (fq, drr, wfq, sfq), with a "
         "codel (fq-codel), a pie (fq-pie) or a cobalt (cake: Linux's, besteffort) for each queue; or L4S in "
         "one queue and the others in another, with coupled marks (dualpi2). With priority the levels of the flows "
         "decide which packet is sent first"
@@ -123,14 +124,15 @@ class Queue(Table):
     )
     levels: Annotated[int, Count(1, MOST_LEVELS, 3)] = entry("priority: number of levels", 2)
     separation: Annotated[SeparationName, choice("separation", SeparationName)] = entry(
-        "fq, fq-codel, fq-pie, drr, sfq, cake: how flows get their queues, by a hash, so that some may share one "
+        "fq, fq-codel, fq-pie, drr, wfq, sfq, cake: how flows get their queues, by a hash, so that some may share one "
         "(hash; of cake into 1024 in sets of eight), each its own (perfect), or all of a [[flow]] one (group; not of "
         "sfq and cake). Without a hash the `weight` of a flow is its share, or that of its [[flow]]",
         "hash",
-        words='"hash", "perfect" of drr',
+        words='"hash", "perfect" of drr and wfq',
     )
     queues: Annotated[int, Count(1, most("elements[].queue.scheduler.queues"), 1024)] = entry(
-        "fq, fq-codel, fq-pie, drr, sfq: number of queues that flows are hashed into; 16 by ns-2's rules of sfq", 1024
+        "fq, fq-codel, fq-pie, drr, wfq, sfq: number of queues that flows are hashed into; 16 by ns-2's rules of sfq",
+        1024,
     )
     depth: Annotated[int, Count(1, most("elements[].queue.scheduler.depth_packets"), 127)] = entry(
         "sfq, by Linux's rules: packets that may wait in a queue", 127
@@ -257,7 +259,7 @@ class Queue(Table):
 
 def separation_of(queue: Queue) -> SeparationName:
     """Return how flows get their queues: as the table says, or as the discipline does by default."""
-    return "perfect" if queue.discipline == "drr" and not queue.gives("separation") else queue.separation
+    return "perfect" if queue.discipline in ("drr", "wfq") and not queue.gives("separation") else queue.separation
 
 
 def interval_of(queue: Queue) -> float:

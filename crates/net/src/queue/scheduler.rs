@@ -3,14 +3,16 @@ mod chain;
 mod drr;
 mod dual;
 mod fifo;
+mod flows;
 mod fq;
 mod priority;
 mod sfq;
+mod wfq;
 
-use base::{Packet, RandomStream};
+use base::{Packet, RandomStream, Rate};
 use serde::{Deserialize, Serialize};
 
-use super::classes::Classes;
+use super::classes::{Classes, Waiting};
 use cake::Cake;
 pub use cake::CakeConfig;
 use drr::Drr;
@@ -24,6 +26,8 @@ pub use fq::{FlowEntry, FqConfig};
 use priority::Priority;
 use sfq::Sfq;
 pub use sfq::{SfqConfig, SfqRules};
+use wfq::Wfq;
+pub use wfq::WfqConfig;
 
 /// The facts of a packet's flow by which schedulers sort.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +57,8 @@ pub enum SchedulerConfig {
     },
     /// Fair queueing: each queue of flows sends as many bytes in a round.
     Fq(FqConfig),
+    /// Weighted fair queueing: the order in which processor sharing would finish packets.
+    Wfq(WfqConfig),
     /// Stochastic fairness queueing (McKenney 1990).
     Sfq(SfqConfig),
     /// Deficit round robin by ns-2's rules.
@@ -69,6 +75,7 @@ pub(super) enum Scheduler {
     Fifo(Fifo),
     Priority(Priority),
     Fq(Fq),
+    Wfq(Box<Wfq>),
     Sfq(Box<Sfq>),
     Drr(Box<Drr>),
     Dual(Dual),
@@ -82,6 +89,7 @@ impl SchedulerConfig {
             SchedulerConfig::Fifo {} => true,
             SchedulerConfig::Priority { .. } | SchedulerConfig::Fq(_) | SchedulerConfig::Sfq(_) => false,
             SchedulerConfig::Dual(_) | SchedulerConfig::Cake(_) | SchedulerConfig::Drr(_) => false,
+            SchedulerConfig::Wfq(_) => false,
         }
     }
 
@@ -92,6 +100,7 @@ impl SchedulerConfig {
             SchedulerConfig::Fq(config) => config.queues.is_some(),
             SchedulerConfig::Sfq(config) => config.hashed,
             SchedulerConfig::Drr(config) => config.queues.is_some(),
+            SchedulerConfig::Wfq(config) => config.queues.is_some(),
             // Quanta are rounded by chance.
             SchedulerConfig::Cake(_) => true,
         }
@@ -102,7 +111,7 @@ impl SchedulerConfig {
         match self {
             SchedulerConfig::Fifo {} | SchedulerConfig::Priority { .. } | SchedulerConfig::Dual(_) => false,
             SchedulerConfig::Fq(_) | SchedulerConfig::Sfq(_) | SchedulerConfig::Cake(_) => true,
-            SchedulerConfig::Drr(_) => true,
+            SchedulerConfig::Drr(_) | SchedulerConfig::Wfq(_) => true,
         }
     }
 
@@ -111,6 +120,7 @@ impl SchedulerConfig {
         match self {
             SchedulerConfig::Fifo {} | SchedulerConfig::Priority { .. } | SchedulerConfig::Dual(_) => None,
             SchedulerConfig::Fq(_) | SchedulerConfig::Sfq(_) | SchedulerConfig::Drr(_) => None,
+            SchedulerConfig::Wfq(_) => None,
             SchedulerConfig::Cake(config) => config.bandwidth_bps,
         }
     }
@@ -122,15 +132,16 @@ impl SchedulerConfig {
             SchedulerConfig::Priority { levels } => Some((*levels).into()),
             SchedulerConfig::Dual(_) => Some(KINDS),
             SchedulerConfig::Fq(_) | SchedulerConfig::Sfq(_) | SchedulerConfig::Cake(_) => None,
-            SchedulerConfig::Drr(_) => None,
+            SchedulerConfig::Drr(_) | SchedulerConfig::Wfq(_) => None,
         }
     }
 
-    pub(super) fn build(&self, random: &RandomStream) -> Scheduler {
+    pub(super) fn build(&self, rate: Rate, random: &RandomStream) -> Scheduler {
         match self {
             SchedulerConfig::Fifo {} => Scheduler::Fifo(Fifo),
             SchedulerConfig::Priority { .. } => Scheduler::Priority(Priority),
             SchedulerConfig::Fq(config) => Scheduler::Fq(Fq::new(*config, random)),
+            SchedulerConfig::Wfq(config) => Scheduler::Wfq(Box::new(Wfq::new(*config, rate, random))),
             SchedulerConfig::Sfq(config) => Scheduler::Sfq(Box::new(Sfq::new(*config, random))),
             SchedulerConfig::Drr(config) => Scheduler::Drr(Box::new(Drr::new(*config, random))),
             SchedulerConfig::Dual(config) => Scheduler::Dual(Dual::new(*config)),
@@ -142,8 +153,11 @@ impl SchedulerConfig {
 impl Scheduler {
     /// Takes the entries of the scenario, for their weights and where the flows of one share a queue.
     pub(super) fn set_entries(&mut self, entries: &[FlowEntry]) {
-        if let Scheduler::Fq(fq) = self {
-            fq.set_entries(entries);
+        match self {
+            Scheduler::Fq(fq) => fq.set_entries(entries),
+            Scheduler::Wfq(wfq) => wfq.set_entries(entries),
+            Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Sfq(_) => {}
+            Scheduler::Drr(_) | Scheduler::Dual(_) | Scheduler::Cake(_) => {}
         }
     }
 
@@ -154,6 +168,7 @@ impl Scheduler {
             Scheduler::Fifo(fifo) => fifo.class(),
             Scheduler::Priority(priority) => priority.class(origin.level),
             Scheduler::Fq(fq) => fq.class(packet),
+            Scheduler::Wfq(wfq) => wfq.class(packet),
             Scheduler::Sfq(sfq) => sfq.class(packet),
             Scheduler::Drr(drr) => drr.class(packet),
             Scheduler::Dual(dual) => dual.class(packet),
@@ -167,7 +182,7 @@ impl Scheduler {
         match self {
             Scheduler::Sfq(sfq) => sfq.admits(class, waiting, limit),
             Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Dual(_) => true,
-            Scheduler::Fq(_) | Scheduler::Cake(_) | Scheduler::Drr(_) => true,
+            Scheduler::Fq(_) | Scheduler::Cake(_) | Scheduler::Drr(_) | Scheduler::Wfq(_) => true,
         }
     }
 
@@ -177,16 +192,17 @@ impl Scheduler {
             Scheduler::Sfq(sfq) => sfq.first(waiting),
             Scheduler::Drr(drr) => drr.first(waiting),
             Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Dual(_) => None,
-            Scheduler::Fq(_) | Scheduler::Cake(_) => None,
+            Scheduler::Fq(_) | Scheduler::Cake(_) | Scheduler::Wfq(_) => None,
         }
     }
 
     /// Notes that a packet has joined a class.
     #[inline(always)]
-    pub(super) fn joined(&mut self, class: usize, waiting: &Classes) {
+    pub(super) fn joined(&mut self, class: usize, arriving: &Waiting, waiting: &Classes) {
         match self {
             Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Dual(_) => {}
             Scheduler::Fq(fq) => fq.joined(class),
+            Scheduler::Wfq(wfq) => wfq.joined(class, arriving),
             Scheduler::Sfq(sfq) => sfq.joined(class, waiting),
             Scheduler::Drr(drr) => drr.joined(class, waiting),
             Scheduler::Cake(cake) => cake.joined(class),
@@ -200,6 +216,7 @@ impl Scheduler {
             Scheduler::Fifo(fifo) => fifo.next(waiting),
             Scheduler::Priority(priority) => priority.next(waiting),
             Scheduler::Fq(fq) => fq.next(),
+            Scheduler::Wfq(wfq) => wfq.next(waiting),
             Scheduler::Sfq(sfq) => sfq.next(),
             Scheduler::Drr(drr) => drr.next(waiting),
             Scheduler::Dual(dual) => dual.next(waiting),
@@ -213,6 +230,7 @@ impl Scheduler {
         match self {
             Scheduler::Fifo(_) | Scheduler::Priority(_) => {}
             Scheduler::Fq(fq) => fq.sent(class, bytes),
+            Scheduler::Wfq(wfq) => wfq.sent(class, waiting),
             Scheduler::Sfq(sfq) => sfq.sent(class, bytes, waiting),
             Scheduler::Drr(drr) => drr.sent(class, bytes, waiting),
             Scheduler::Dual(dual) => dual.sent(class, bytes, waiting),
@@ -220,10 +238,17 @@ impl Scheduler {
         }
     }
 
+    /// Notes that a full buffer has dropped the last packet of a class.
+    pub(super) fn lost(&mut self, class: usize) {
+        if let Scheduler::Wfq(wfq) = self {
+            wfq.lost(class);
+        }
+    }
+
     /// Notes that the class that is next had no packet to send, and whether its AQM is at rest.
     pub(super) fn found_empty(&mut self, class: usize, is_at_rest: bool) {
         match self {
-            Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Dual(_) => {}
+            Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Dual(_) | Scheduler::Wfq(_) => {}
             Scheduler::Fq(fq) => fq.found_empty(class),
             Scheduler::Sfq(sfq) => sfq.found_empty(class),
             Scheduler::Drr(drr) => drr.found_empty(class),

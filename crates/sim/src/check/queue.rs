@@ -80,6 +80,11 @@ impl Faults {
                     self.field(&format!("{place}.scheduler"), QUEUES, f64::from(queues));
                 }
             }
+            SchedulerConfig::Wfq(wfq) => {
+                if let Some(queues) = wfq.queues {
+                    self.field(&format!("{place}.scheduler"), QUEUES, f64::from(queues));
+                }
+            }
             SchedulerConfig::Sfq(sfq) => self.sfq(&format!("{place}.scheduler"), &sfq),
             SchedulerConfig::Drr(drr) => {
                 self.field(&format!("{place}.scheduler"), QUANTUM, f64::from(drr.quantum_bytes));

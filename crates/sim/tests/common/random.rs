@@ -10,7 +10,7 @@ use net::{
     AppliesTo, AqmConfig, BucketConfig, BucketKind, BufferLimit, CakeConfig, CobaltConfig, CodelConfig, CodelRules,
     Counting, DelayLaw, DelayState, Discipline, DrrConfig, DualConfig, DualPi2Config, DualPi2Rules, FqConfig, LossLaw,
     PiConfig, PieConfig, RateLaw, RateState, RedAdaptation, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig,
-    SfqConfig, StepConfig,
+    SfqConfig, StepConfig, WfqConfig,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence};
@@ -333,6 +333,9 @@ fn with_any_levels(scheduler: SchedulerConfig) -> BoxedStrategy<SchedulerConfig>
             .boxed(),
         SchedulerConfig::Drr(_) => (256_u32..4000, prop::option::of(1_u32..20))
             .prop_map(|(quantum_bytes, queues)| SchedulerConfig::Drr(DrrConfig { quantum_bytes, queues }))
+            .boxed(),
+        SchedulerConfig::Wfq(_) => (prop::option::of(1_u32..20), any::<bool>())
+            .prop_map(|(queues, by_entry)| SchedulerConfig::Wfq(WfqConfig { queues, by_entry }))
             .boxed(),
         SchedulerConfig::Cake(_) => cake().prop_map(SchedulerConfig::Cake).boxed(),
         fifo @ SchedulerConfig::Fifo {} => Just(fifo).boxed(),

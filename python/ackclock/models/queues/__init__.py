@@ -24,6 +24,7 @@ from ackclock.models.queues.coupling import (
     coupled_rates,
     coupling_for_equal_rates,
 )
+from ackclock.models.queues.marks import Spacing, drawn_window_constant, scalable_marks
 from ackclock.models.queues.pi_loop import (
     Controller,
     PiLoop,
@@ -48,6 +49,7 @@ __all__ = [
     "PolicedFlow",
     "QueueEquilibrium",
     "Sawtooth",
+    "Spacing",
     "aimd_sawtooth",
     "codel_drop_rate",
     "codel_lone_buffer",
@@ -57,10 +59,12 @@ __all__ = [
     "coupled_rates",
     "coupling_for_equal_rates",
     "cubic_sawtooth",
+    "drawn_window_constant",
     "lone_flow_buffer",
     "pi_loop",
     "pie_scale",
     "policed_aimd",
     "policed_cubic",
     "queue_equilibrium",
+    "scalable_marks",
 ]

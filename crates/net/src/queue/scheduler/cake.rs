@@ -5,7 +5,7 @@ use base::{Packet, RandomStream};
 use serde::{Deserialize, Serialize};
 
 use super::chain::{Chain, Links};
-use super::fq::mixed;
+use super::flows::mixed;
 use super::Origin;
 use crate::queue::classes::Classes;
 

@@ -6,7 +6,7 @@ use base::cast::{to_index, to_u32};
 use base::{Packet, RandomStream};
 use serde::{Deserialize, Serialize};
 
-use super::fq::mixed;
+use super::flows::mixed;
 use crate::queue::classes::Classes;
 
 /// Parameters of deficit round robin.

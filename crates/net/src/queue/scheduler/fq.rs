@@ -4,6 +4,8 @@ use base::cast::{to_index, to_u32};
 use base::{Packet, RandomStream};
 use serde::{Deserialize, Serialize};
 
+use super::flows::FlowQueues;
+
 /// Parameters of fair queueing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -48,14 +50,9 @@ impl FqConfig {
 #[derive(Clone, Debug)]
 pub(crate) struct Fq {
     quantum: i64,
-    queues: Option<u32>,
     sparse_first: bool,
-    by_entry: bool,
     emptied_becomes_old: bool,
-    /// The entries of the scenario; none if all flows are alike and have queues of their own.
-    entries: Vec<FlowEntry>,
-    /// Number that the hash of flows depends on (`perturbation`).
-    salt: u64,
+    flows: FlowQueues,
     states: Vec<State>,
     /// Queues that became active since they were served last (`new_flows`), and the others that are (`old_flows`).
     new: VecDeque<u32>,
@@ -75,44 +72,24 @@ struct State {
 
 impl Fq {
     pub(super) fn new(config: FqConfig, random: &RandomStream) -> Fq {
-        let salt = if config.queues.is_some() { random.branch("perturbation").bits() } else { 0 };
         let FqConfig { quantum_bytes, queues, sparse_first, by_entry, emptied_becomes_old } = config;
-        let (entries, states, new, old) = Default::default();
-        let quantum = quantum_bytes.into();
-        Fq { quantum, queues, sparse_first, by_entry, emptied_becomes_old, entries, salt, states, new, old }
+        let flows = FlowQueues::new(queues, by_entry, random);
+        let (states, new, old) = Default::default();
+        Fq { quantum: quantum_bytes.into(), sparse_first, emptied_becomes_old, flows, states, new, old }
     }
 
-    /// Takes the entries of the scenario, in rising order of their first flows.
     pub(super) fn set_entries(&mut self, entries: &[FlowEntry]) {
-        entries.clone_into(&mut self.entries);
-    }
-
-    fn entry_of(&self, flow: u32) -> usize {
-        self.entries.partition_point(|entry| entry.first <= flow).saturating_sub(1)
-    }
-
-    /// Returns the weight of a queue: that of its flow, or of its entry; 1 of those that flows are hashed into.
-    fn weight_of(&self, class: usize) -> u16 {
-        let entry = match self.queues {
-            Some(_) => return 1,
-            None if self.by_entry => class,
-            None => self.entry_of(to_u32(class)),
-        };
-        self.entries.get(entry).map_or(1, |entry| entry.weight)
+        self.flows.set_entries(entries);
     }
 
     pub(super) fn class(&self, packet: &Packet) -> usize {
-        if self.by_entry && self.queues.is_none() {
-            return self.entry_of(packet.flow);
-        }
-        let flow = u64::from(packet.flow);
-        to_index(self.queues.map_or(flow, |queues| mixed(flow ^ self.salt) % u64::from(queues.max(1))))
+        self.flows.class(packet)
     }
 
     /// Notes that a packet has joined a class: the class becomes active if it is not (RFC 8290 section 4.1).
     pub(super) fn joined(&mut self, class: usize) {
         if class >= self.states.len() {
-            let weights = (self.states.len()..=class).map(|class| self.weight_of(class));
+            let weights = (self.states.len()..=class).map(|class| self.flows.weight_of(class));
             let new: Vec<State> = weights.map(|weight| State { weight, ..State::default() }).collect();
             self.states.extend(new);
         }
@@ -156,14 +133,6 @@ impl Fq {
             self.states[class].active = false;
         }
     }
-}
-
-/// Returns a number whose bits all depend on all bits of `number` (Steele, Lea, Flood 2014, `mix64`).
-pub(super) fn mixed(number: u64) -> u64 {
-    let mut bits = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
 }
 
 #[cfg(test)]

@@ -1,0 +1,60 @@
+use base::cast::{to_index, to_u32};
+use base::{Packet, RandomStream};
+
+use super::FlowEntry;
+
+/// The queues that flows have: one each, one for an entry of the scenario, or those that they are hashed into.
+#[derive(Clone, Debug)]
+pub(super) struct FlowQueues {
+    /// Number of queues that flows are hashed into.
+    hashed: Option<u32>,
+    /// Whether the flows of an entry share one queue, if flows are not hashed.
+    by_entry: bool,
+    /// The entries of the scenario; none if all flows are alike and have queues of their own.
+    entries: Vec<FlowEntry>,
+    /// Number that the hash of flows depends on (`perturbation`).
+    salt: u64,
+}
+
+impl FlowQueues {
+    pub(super) fn new(hashed: Option<u32>, by_entry: bool, random: &RandomStream) -> FlowQueues {
+        let salt = if hashed.is_some() { random.branch("perturbation").bits() } else { 0 };
+        FlowQueues { hashed, by_entry, entries: Vec::new(), salt }
+    }
+
+    /// Takes the entries of the scenario, in rising order of their first flows.
+    pub(super) fn set_entries(&mut self, entries: &[FlowEntry]) {
+        entries.clone_into(&mut self.entries);
+    }
+
+    fn entry_of(&self, flow: u32) -> usize {
+        self.entries.partition_point(|entry| entry.first <= flow).saturating_sub(1)
+    }
+
+    /// Returns the weight of a queue: that of its flow, or of its entry; 1 of those that flows are hashed into.
+    pub(super) fn weight_of(&self, class: usize) -> u16 {
+        let entry = match self.hashed {
+            Some(_) => return 1,
+            None if self.by_entry => class,
+            None => self.entry_of(to_u32(class)),
+        };
+        self.entries.get(entry).map_or(1, |entry| entry.weight)
+    }
+
+    /// Returns the class of a packet.
+    pub(super) fn class(&self, packet: &Packet) -> usize {
+        if self.by_entry && self.hashed.is_none() {
+            return self.entry_of(packet.flow);
+        }
+        let flow = u64::from(packet.flow);
+        to_index(self.hashed.map_or(flow, |queues| mixed(flow ^ self.salt) % u64::from(queues.max(1))))
+    }
+}
+
+/// Returns a number whose bits all depend on all bits of `number` (Steele, Lea, Flood 2014, `mix64`).
+pub(super) fn mixed(number: u64) -> u64 {
+    let mut bits = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
