@@ -74,3 +74,35 @@ def test_a_weight_without_a_queue_that_weighs_has_no_effect_and_is_warned_of(que
     flow = {"name": "one", "path": ["home"], "weight": 3, "rtt": "20 ms"}
     result = ackclock.run({"link": [link], "flow": [flow], "run": {"duration": "1 s"}})
     assert any("weight" in text and "no effect" in text for text in result.summary["warnings"])
+
+
+def weighted() -> dict[str, Any]:
+    """Two flows with weights of 3 and 1 at a queue that shares by them."""
+    link = {"name": "home", "rate": "20 Mbit/s", "delay": "10 ms", "buffer": "200 pkt", "queue": "wfq"}
+    flows: list[dict[str, Any]] = [{"name": "heavy", "weight": 3}, {"name": "light"}]
+    return {
+        "link": [link],
+        "flow": [{"path": ["home"], "rtt": "40 ms", **flow} for flow in flows],
+        "run": {"duration": "20 s", "warmup": "5 s"},
+    }
+
+
+def test_shares_are_called_unequal_over_their_weights() -> None:
+    assert "unequal" not in ackclock.run(weighted()).summary["verdict"]
+    without = weighted()
+    without["link"][0]["queue"] = "drop-tail"
+    del without["flow"][0]["weight"]
+    without["flow"][1]["tcp"] = {"preset": "linux-cubic", "max_window": "2 pkt"}
+    assert "Mbit/s (Jain's index 0.51)" in ackclock.run(without).summary["verdict"]
+    limited = weighted()
+    limited["flow"][1]["tcp"] = {"preset": "linux-cubic", "max_window": "2 pkt"}
+    assert "(Jain's index of shares over weights 0." in ackclock.run(limited).summary["verdict"]
+
+
+def test_advice_compares_queues_by_shares_over_weights() -> None:
+    (found,) = ackclock.advise(weighted(), topics=["which-queue"]).recommendations
+    assert found.queues is not None
+    index = {row.name: float(row.fairness_index["mean"] or 0.0) for row in found.queues.rows}
+    assert index["WFQ, 200 packets (now)"] > 0.99
+    assert index["FQ-CoDel"] > 0.99, "each flow has a queue of its own, so that weights count"
+    assert index["CoDel"] < 0.9

@@ -285,12 +285,18 @@ def _transfers(run: _Run) -> Iterator[Finding]:
 
 
 def _shares(run: _Run) -> Iterator[Finding]:
-    """Compare flows that always have something to send; those of a large group count as if they had equal shares."""
+    """Compare flows that always have something to send; those of a large group count as if they had equal shares.
+
+    The index is of the shares over the flows' weights.
+    """
     endless = [(flow, mean(row, "goodput_bps") / flow.count, row) for flow, row in run.rows if flow.is_endless]
     shares = [share for flow, share, _ in endless for _ in range(flow.count)]
-    if len(shares) < 2 or jain_index(shares) >= UNEQUAL:
+    index = jain_index(share / flow.weight for flow, share, _ in endless for _ in range(flow.count))
+    if len(shares) < 2 or index >= UNEQUAL:
         return
-    numbers = {"least_bps": min(shares), "largest_bps": max(shares), "index_fraction": jain_index(shares)}
+    numbers = {"least_bps": min(shares), "largest_bps": max(shares), "index_fraction": index}
+    if len({flow.weight for flow, _, _ in endless}) > 1:
+        numbers["largest_weight"] = float(max(flow.weight for flow, _, _ in endless))
     trips = [mean(row, "rtt_mean_s") for _, _, row in endless]
     if all(flow.tcp.sender.is_aimd for flow, _, _ in endless) and _explained([share for _, share, _ in endless], trips):
         numbers |= {"shortest_round_trip_s": min(trips), "longest_round_trip_s": max(trips)}

@@ -281,7 +281,8 @@ def _transfers(_all: _Found, found: Sequence[Finding]) -> Iterator[str]:
 def _shares(_all: _Found, found: Sequence[Finding]) -> Iterator[str]:
     numbers = found[0].numbers
     rates = f"{bit_rate(numbers['least_bps'])} to {bit_rate(numbers['largest_bps'])}"
-    index = f"(Jain's index {numbers['index_fraction']:.2f})"
+    over_weights = " of shares over weights" if "largest_weight" in numbers else ""
+    index = f"(Jain's index{over_weights} {numbers['index_fraction']:.2f})"
     if "shortest_round_trip_s" in numbers:
         trips = f"{seconds(numbers['shortest_round_trip_s'])} to {seconds(numbers['longest_round_trip_s'])}"
         yield f"TCP's throughput goes as 1 / RTT: round trips of {trips} make shares of {rates} {index}"

@@ -32,7 +32,7 @@ class QueueAlternative:
     marked_fraction : Estimate
         Packets that arrive marked.
     fairness_index : Estimate
-        Jain's index of the endless flows' throughputs; without a mean for fewer than two.
+        Jain's index of the endless flows' throughputs over their weights; without a mean for fewer than two.
     is_chosen : bool
         Whether it is the answer.
     reason : str

@@ -137,6 +137,9 @@ def _table(resolved: Resolved, knob: Knob, element: Element, name: str) -> str |
             table["target"] = show(target, "s")
     if any(getattr(flow.tcp.sender, "ecn", "off") != "off" for flow in crossed):
         table["ecn"] = "all"
+    if name == "fq-codel" and len({flow.weight for flow in crossed}) > 1:
+        # Queues that flows are hashed into have no weights.
+        table["separation"] = "perfect"
     return name if len(table) == 1 else table
 
 
@@ -245,10 +248,16 @@ def _marked(result: Result) -> float:
 
 
 def _fairness(result: Result) -> float:
-    """Compute Jain's index of the flows with a congestion control and without an end; nan for fewer than two."""
-    endless = [flow.connection is not None and flow.is_endless for flow in result.resolved.rows]
-    rows = result.summary["flows"]
-    if len(rows) != len(endless):
+    """Compute Jain's index of the throughputs over the weights of flows with a congestion control and without an end.
+
+    It is nan for fewer than two of them.
+    """
+    flows, rows = result.resolved.rows, result.summary["flows"]
+    if len(rows) != len(flows):
         return nan
-    rates = [_value(row["throughput_bps"]) for row, is_endless in zip(rows, endless, strict=True) if is_endless]
+    rates = [
+        _value(row["throughput_bps"]) / flow.weight
+        for flow, row in zip(flows, rows, strict=True)
+        if flow.connection is not None and flow.is_endless
+    ]
     return jain_index(rates) if len(rates) > 1 else nan
