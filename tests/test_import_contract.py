@@ -98,7 +98,7 @@ MAY_IMPORT = {
     "limits": {"cost", "errors", "units", "wording"},
     "api": {"cost", "engine", "errors", "limits", "memory", "prediction", "result", "scenario"},
     "sweeps": {
-        *{"charts", "completions", "cost", "engine", "errors", "folders", "limits", "memory", "paths", "pings"},
+        *{"charts", "classes", "completions", "cost", "engine", "errors", "folders", "limits", "memory", "paths", "pings"},
         *{"plots", "precision", "prediction", "quantities", "replication", "scenario", "stats", "storage", "summary"},
         *{"tables", "units", "wording"},
     },

@@ -178,8 +178,8 @@ def advise(  # noqa: PLR0913  one argument an option
 
     Buffers and windows are searched: the smallest that meets the targets, which are 99% of the utilisation that an
     ample one gives, and for web sources a loss of at most 1%, unless --target names others. Where packets wait long, or
-    with --topic which-queue, queues are compared: the present one, a smaller buffer, CoDel, PIE, FQ-CoDel and SFQ. Their
-    picture goes into the current folder: geo-queues.png for geo.toml, geo-queues-2.png if there is one.
+    with --topic which-queue, queues are compared: the present one, a smaller buffer, CoDel, PIE, FQ-CoDel and SFQ.
+    Their picture goes into the current folder: geo-queues.png for geo.toml, geo-queues-2.png if there is one.
     """
     from ackclock import folders, storage  # noqa: PLC0415
     from ackclock.advice import advise as ask  # noqa: PLC0415
