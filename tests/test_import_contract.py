@@ -98,9 +98,9 @@ MAY_IMPORT = {
     "limits": {"cost", "errors", "units", "wording"},
     "api": {"cost", "engine", "errors", "limits", "memory", "prediction", "result", "scenario"},
     "sweeps": {
-        *{"charts", "classes", "completions", "cost", "engine", "errors", "folders", "limits", "memory", "paths", "pings"},
+        *{"charts", "completions", "cost", "engine", "errors", "folders", "limits", "memory", "paths", "pings"},
         *{"plots", "precision", "prediction", "quantities", "replication", "scenario", "stats", "storage", "summary"},
-        *{"tables", "units", "wording"},
+        *{"classes", "tables", "units", "wording"},
     },
     "experiments": {
         *{"charts", "errors", "models", "paths", "plots", "prediction", "recoveries", "replication", "scenario"},
