@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import ackclock
@@ -130,3 +131,25 @@ def test_a_link_with_drops_of_two_causes_shows_both() -> None:
     assert home["dropped_by_buffer_packets"] > 10
     assert home["dropped_by_aqm_packets"] + home["dropped_by_buffer_packets"] == home["dropped_packets"]
     assert "by full" in str(result)
+
+
+def test_sweeps_have_the_classes_of_each_point(tmp_path: Path) -> None:
+    given = {
+        "link": [link({"discipline": "priority", "levels": 2})],
+        "flow": [poisson("first", "3 Mbit/s"), poisson("second", "5 Mbit/s", priority=1)],
+        "run": {"duration": "20 s", "replications": 3},
+    }
+    data = ackclock.sweep(given, {"link.home.queue": ["priority", "fq", "drop-tail"]}, out=tmp_path)
+    assert data["class"].to_numpy().tolist() == ["home: level 0", "home: level 1", "home: first", "home: second"]
+    of_run = of_class(ackclock.run(given, picture=False), "level 0")
+    waits = data["class_queueing_mean_s"].sel({"link.home.queue": "priority", "class": "home: level 0"})
+    assert float(waits.mean()) == pytest.approx(of_run["queueing_mean_s"], rel=1e-12)
+    ends = data.ackclock.interval("class_queueing_mean").sel({"link.home.queue": "priority", "class": "home: level 0"})
+    assert (float(ends["low"]), float(ends["high"])) == pytest.approx(
+        (of_run["queueing_mean_s_low"], of_run["queueing_mean_s_high"]), rel=1e-9
+    )
+    missing = data["class_throughput_bps"].sel({"link.home.queue": "drop-tail"})
+    assert np.isnan(missing.to_numpy()).all()
+    table = pd.read_csv(tmp_path / "classes.csv")
+    assert table["class"].tolist() == ["home: level 0", "home: level 1", "home: first", "home: second"]
+    assert data.ackclock.plot("class_queueing_p95") is not None

@@ -100,7 +100,7 @@ MAY_IMPORT = {
     "sweeps": {
         *{"charts", "completions", "cost", "engine", "errors", "folders", "limits", "memory", "paths", "pings"},
         *{"plots", "precision", "prediction", "quantities", "replication", "scenario", "stats", "storage", "summary"},
-        *{"tables", "units", "wording"},
+        *{"classes", "tables", "units", "wording"},
     },
     "experiments": {
         *{"charts", "errors", "models", "paths", "plots", "prediction", "recoveries", "replication", "scenario"},

@@ -52,6 +52,40 @@ def class_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[
     ]
 
 
+def class_values(resolved: Resolved, replication: Replication) -> tuple[list[str], dict[str, Values]]:
+    """Compute the quantities of each class of packets in a replication.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    replication : Replication
+        A finished replication.
+
+    Returns
+    -------
+    tuple of list and dict
+        The classes of which packets arrived, as `class_name` has them, and the quantities over them.
+    """
+    if "classes" not in replication:
+        return [], {}
+    rows = replication["classes"]["rows"]
+    seen = rows["arrived_packets"] > 0
+    names = [class_name(*pair) for pair, known in zip(_names(resolved, rows), seen, strict=True) if known]
+    return names, {name: column[seen] for name, column in _values(resolved, replication).items()}
+
+
+def class_name(link: str, name: str) -> str:
+    """Name a class of packets together with its link.
+
+    Examples
+    --------
+    >>> class_name("home", "L4S")
+    'home: L4S'
+    """
+    return f"{link}: {name}"
+
+
 def _values(resolved: Resolved, replication: Replication) -> dict[str, Values]:
     tables = replication["classes"]
     rows, waits = tables["rows"], tables["wait"]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ackclock.plots import AxesLike, Picture
 
 REPLICATION: Final = "replication"
-ELEMENTS: Final = ("flow", "link", "completion", "ping")
+ELEMENTS: Final = ("flow", "link", "completion", "ping", "class")
 """Dimensions that are not axes of a sweep, apart from the replications."""
 DEFAULT: Final = "flow_throughput_bps"
 SHOWN: Final = (

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ackclock
+from ackclock.classes import class_name, class_rows, class_values
 from ackclock.completions import completion_rows
 from ackclock.engine import engine_fingerprint
 from ackclock.errors import Fault, SweepError
@@ -16,6 +17,7 @@ from ackclock.pings import ping_rows
 from ackclock.prediction import ModelPrediction, Number, predict_resolved
 from ackclock.quantities import QUANTITIES
 from ackclock.replication import Replication
+from ackclock.scenario import Resolved
 from ackclock.summary import flow_rows, link_rows, replication_values, row_names
 from ackclock.sweeps.axes import coordinate
 from ackclock.sweeps.plan import Plan, Point
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 MOST_CELLS = 200_000_000
+CLASS = "class"
+"""Kind of the classes of packets, whose names only what was simulated says."""
 UNITS = {"bps": "bit/s", "s": "s", "packets": "pkt", "fraction": "1"}
 
 
@@ -52,6 +56,13 @@ class Finished:
     links: list[dict[str, Any]]
     completions: list[dict[str, Any]]
     pings: list[dict[str, Any]]
+    classes: list[dict[str, Any]]
+    """Rows of classes of packets, whose `name` is that of `ackclock.classes.class_name`."""
+
+    def rows(self, kind: str) -> list[dict[str, Any]]:
+        """Return the rows of a kind of element."""
+        found: list[dict[str, Any]] = getattr(self, "classes" if kind == CLASS else f"{kind}s")
+        return found
 
 
 def finished_points(plan: Plan, store: Store) -> Iterator[Finished]:
@@ -59,8 +70,14 @@ def finished_points(plan: Plan, store: Store) -> Iterator[Finished]:
     for point in plan.points:
         replications = store.read(point_key(point.resolved))
         theory = predict_resolved(point.resolved).applicable
-        rows = (rows_of(point.resolved, replications) for rows_of in (flow_rows, link_rows, completion_rows, ping_rows))
+        tables = (flow_rows, link_rows, completion_rows, ping_rows, _class_rows)
+        rows = (rows_of(point.resolved, replications) for rows_of in tables)
         yield Finished(point, replications, theory, *rows)
+
+
+def _class_rows(resolved: Resolved, replications: list[Replication]) -> list[dict[str, Any]]:
+    """Give the rows of classes with the names of `class_name`."""
+    return [{**row, "name": class_name(row["link"], row["name"])} for row in class_rows(resolved, replications)]
 
 
 def theory_name(model: ModelPrediction, number: Number, *, several: bool = False) -> str:
@@ -101,7 +118,8 @@ def as_dataset(plan: Plan, finished: list[Finished]) -> "xr.Dataset":
     -------
     xarray.Dataset
         Dimensions: the axes, then replication, flow, link; completion and ping, the [[flow]] of transfers and of
-        pings, where there are any. Variables: `flow_...`, `link_...`, `completion_...`, `ping_...` and `packets` as
+        pings, and class, the link and the class of packets there, where there are any. Variables: `flow_...`,
+        `link_...`, `completion_...`, `ping_...`, `class_...` and `packets` as
         simulated, nan where a point has no such replication, flow or link; the ends of their intervals, as in a run's
         summary, under their names with `_low` and `_high`, without replications; `theory_...` as predicted, nan where
         the model does not apply to the point. Attributes say what was run, from which seed, by which version.
@@ -127,7 +145,7 @@ class _Layout:
     depth: int = field(init=False)
 
     def __post_init__(self) -> None:
-        found = {kind: _union(self.finished, kind) for kind in QUANTITIES}
+        found = {kind: _union(self.finished, kind) for kind in (*QUANTITIES, CLASS)}
         self.names = {kind: names for kind, names in found.items() if names}
         self.depth = max(len(one.replications) for one in self.finished)
         cells = len(self.finished) * self.depth * sum(map(len, self.names.values())) * 10
@@ -161,6 +179,7 @@ class _Layout:
                 at = (*one.point.place, replication["replication"])
                 packets[at] = replication["packets"]
                 values = replication_values(one.point.resolved, replication)
+                places[CLASS], values[CLASS] = self._of_classes(one, replication)
                 for kind in self.names:
                     for name, column in values[kind].items():
                         self._array(arrays, kind, name)[at][places[kind]] = column
@@ -176,7 +195,7 @@ class _Layout:
         for one in self.finished:
             for kind, names in self.names.items():
                 index = {name: place for place, name in enumerate(names)}
-                for row in getattr(one, f"{kind}s"):
+                for row in one.rows(kind):
                     at = (*one.point.place, index[row["name"]])
                     for key, found in row.items():
                         if isinstance(found, Mapping) and found["low"] is not None:
@@ -197,6 +216,12 @@ class _Layout:
         if key not in arrays:
             arrays[key] = np.full((*self.shape, self.depth, len(self.names[kind])), np.nan)
         return arrays[key]
+
+    def _of_classes(self, one: Finished, replication: Replication) -> tuple[list[int], dict[str, Any]]:
+        """Give the places of the classes of a replication, and its quantities."""
+        names, values = class_values(one.point.resolved, replication)
+        known = self.names.get(CLASS, [])
+        return [known.index(name) for name in names], values
 
     def _places(self, one: Finished, kind: str) -> list[int]:
         index = {name: place for place, name in enumerate(self.names[kind])}
@@ -235,6 +260,8 @@ def _union(finished: list[Finished], kind: str) -> list[str]:
 
 def _names(one: Finished, kind: str) -> list[str]:
     """Give the names of a summary's rows."""
+    if kind == CLASS:
+        return [row["name"] for row in one.classes]
     return row_names(one.point.resolved, kind)
 
 

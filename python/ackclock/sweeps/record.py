@@ -13,7 +13,7 @@ from ackclock.engine import engine_fingerprint
 from ackclock.replication import Columns, DelayTables, Replication, SourceTables
 from ackclock.scenario import Resolved
 
-FORMAT = 1
+FORMAT = 2
 _MAGIC = b"ackclock point 2\n"
 _DIGEST = 16
 _LENGTH = 8
@@ -64,6 +64,7 @@ def encode(key: str, replications: Sequence[Replication]) -> bytes:
         header["tables"] = {
             "completions": _tables(one.get("completions", {}), arrays),
             "pings": _tables(one.get("pings", {}), arrays),
+            "classes": _tables(one.get("classes", {}), arrays),
         }
         header["batches"] = [_listed(one.get("flow_batches", {}), arrays), _listed(one.get("link_batches", {}), arrays)]
         header["transfers"] = [_sources(table, arrays) for table in one.get("transfers", ())]
@@ -118,6 +119,8 @@ def _read_replication(header: Mapping[str, Any], arrays: "_Reader") -> Replicati
         )
     found["completions"] = arrays.tables(header["tables"]["completions"])
     found["pings"] = arrays.tables(header["tables"]["pings"])
+    if classes := arrays.tables(header["tables"]["classes"]):
+        found["classes"] = classes
     batches = [arrays.columns(listed) for listed in header["batches"]]
     if batches[0]:
         found["flow_batches"], found["link_batches"] = batches

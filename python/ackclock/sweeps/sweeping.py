@@ -24,7 +24,7 @@ from ackclock.sweeps.dataset import Finished, as_dataset, finished_points
 from ackclock.sweeps.plan import Plan, plan
 from ackclock.sweeps.running import OnProgress, Ran, run_points, said_before
 from ackclock.sweeps.store import Folder, Memory, Store
-from ackclock.sweeps.tables import completion_table, flow_table, link_table, ping_table, sweep_chart
+from ackclock.sweeps.tables import class_table, completion_table, flow_table, link_table, ping_table, sweep_chart
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ackclock.controls import Controllers
 
 POINTS = "points"
-FILES = ("flows.csv", "links.csv", "completions.csv", "pings.csv", *storage.PICTURES, "sweep.nc")
+FILES = ("flows.csv", "links.csv", "completions.csv", "pings.csv", "classes.csv", *storage.PICTURES, "sweep.nc")
 """The files of a sweep next to its points, as far as it has them; the last one is written last."""
 
 _AXES = instance_of('a mapping of dotted paths to values, such as {"run.seed": [1, 2]}', Mapping)
@@ -188,6 +188,7 @@ def _tables_of_groups(planned: Plan, finished: list[Finished]) -> dict[str, fold
     tables = {
         "completions.csv": completion_table(planned, finished),
         "pings.csv": ping_table(planned, finished),
+        "classes.csv": class_table(planned, finished),
     }
     return {name: csv_writer(table) for name, table in tables.items() if not table.empty}
 

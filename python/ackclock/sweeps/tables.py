@@ -57,6 +57,11 @@ def ping_table(plan: Plan, finished: Sequence[Finished]) -> "pd.DataFrame":
     return _table(plan, finished, "ping", lambda one: one.pings)
 
 
+def class_table(plan: Plan, finished: Sequence[Finished]) -> "pd.DataFrame":
+    """Write a row a point and class of packets at a link: the axes in SI units, each quantity with its interval."""
+    return _table(plan, finished, "class", lambda one: one.classes)
+
+
 def _table(
     plan: Plan, finished: Sequence[Finished], kind: str, rows_of: Callable[[Finished], list[dict[str, Any]]]
 ) -> "pd.DataFrame":
