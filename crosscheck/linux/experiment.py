@@ -5,8 +5,17 @@ from dataclasses import dataclass, field
 
 BOOT_S = 0.1011
 """Time on the kernel's clock at a run's beginning: what the guest's settings take, and a tenth of a second [s]."""
-JITTER_S = 0.35e-6
-"""Time by which delays of ACKs are shorter or longer in realisations [s]."""
+TICKS_S = BOOT_S - 300.0 + 2**19 * 0.001
+"""Time that the kernel's ticks show then, modulo the coarsest interval of its timers that matters [s].
+
+They begin 300 s before they overflow (`INITIAL_JIFFIES`), and timers expire at multiples of 64 ms and more of them.
+"""
+JITTER_S = 5e-6
+"""Time by which delays of ACKs are shorter or longer in realisations [s].
+
+The kernel serves timers that expire within some two microseconds together, and the flows of the first delay first: the
+variation is larger than that, so that chance decides.
+"""
 
 
 @dataclass(frozen=True, slots=True)

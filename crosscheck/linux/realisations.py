@@ -1,15 +1,15 @@
 """Realisations of a scenario: the same path and flows, other in what no figure should depend on.
 
-A realisation starts some microseconds later, draws other random numbers, and the delays of its ACKs vary by less than a
-microsecond. Without that, arrivals and departures meet at one instant wherever ACKs come back as far apart as packets
-leave, and which of them is first is a rule of the program and not of TCP.
+A realisation starts some microseconds later, draws other random numbers, and the delays of its ACKs vary by less than
+ten microseconds. Without that, arrivals and departures meet at one instant wherever ACKs come back as far apart as
+packets leave, and which of them is first is a rule of the program and not of TCP.
 """
 
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib import import_module
 
-from crosscheck.linux.experiment import BOOT_S, JITTER_S
+from crosscheck.linux.experiment import JITTER_S, TICKS_S
 from crosscheck.linux.figures import Figures
 from crosscheck.linux.path import Scenario, bottleneck_of, tcp_of
 from crosscheck.linux.translate import translate
@@ -47,7 +47,7 @@ def realise(scenario: Scenario, shift_us: float) -> Scenario:
     dict
         The same with timers that expire by the kernel's clock, later flows, another seed and ACKs whose delays vary.
     """
-    clock_s = BOOT_S + translate(scenario).offset_s
+    clock_s = TICKS_S + translate(scenario).offset_s
     flows = [_by_clock(flow, clock_s) for flow in scenario["flows"]]
     if not shift_us:
         return {**scenario, "flows": flows}

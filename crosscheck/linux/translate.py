@@ -254,7 +254,9 @@ def _loss_options(scenario: Scenario) -> dict[str, str]:
         law = loss["law"]
         if law["model"] == "bernoulli":
             return {"loss": f"loss+{law['probability'] * 100:.9g}%"}
-        return {"wire": "drop=" + ",".join(map(str, law["numbers"]))}
+        # Our links count the SYN, which a flow without a handshake does not send.
+        counted = "+syn=1" if tcp_of(scenario["flows"][0])["handshake"] else ""
+        return {"wire": "drop=" + ",".join(map(str, law["numbers"])) + counted}
     return {}
 
 

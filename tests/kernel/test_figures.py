@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from ackclock.scenario import load, resolve
+from crosscheck.linux import ours
 from crosscheck.linux.check import Mark, mark_of
 from crosscheck.linux.figures import LEAST_REALISATIONS, Agreement, Figures, compare
 
@@ -111,3 +113,13 @@ def test_marks() -> None:
     assert [mark_of(found) for found in (within, between, differs)] == [Mark.PASS, Mark.SPREAD, Mark.FAIL]
     assert mark_of(differs, "because") is Mark.KNOWN
     assert mark_of(within, "because") is Mark.PASS
+
+
+def test_a_timeout_is_not_counted_among_our_recoveries() -> None:
+    """The kernel counts entries into its state Recovery. Here all ten packets of the only window are lost."""
+    link = {"name": "wire", "rate": "10 Mbit/s", "delay": "20 ms"}
+    loss = {"model": "packets", "packets": list(range(1, 11)), "applies_to": "data"}
+    flow = {"path": ["wire"], "size": "10 pkt", "tcp": {"preset": "linux-reno"}}
+    document = {"link": [{**link, "loss": loss}], "flow": [flow], "run": {"duration": "10 s"}}
+    figures = ours.play(resolve(load(document)).to_dict())
+    assert (figures.recoveries, figures.timeouts > 0) == (0, True)

@@ -163,8 +163,12 @@ def test_receivers_of_a_host_have_the_same_buffers() -> None:
 def test_a_realisation_starts_later_with_other_random_numbers_and_acks_that_vary() -> None:
     plain, later = translate(resolved()), translate(resolved(), 300.0)
     assert (plain.options["seed"], later.options["seed"]) == ("1", "301")
-    assert ("jitter" in plain.options, later.options["jitter"]) == (False, "0.000350ms")
+    assert ("jitter" in plain.options, later.options["jitter"]) == (False, "0.005000ms")
     assert (plain.shift_us, later.shift_us) == (0.0, 300.0)
+
+
+def test_numbers_of_losses_count_syns_where_ours_do() -> None:
+    assert translate(recorded.runs()["L_reno_1e4"].scenario((3, 4))).options["wire"] == "drop=3,4+syn=1"
 
 
 def test_steps_of_the_delay_behind_and_at_the_bottleneck_add_up_from_the_first_one_on() -> None:

@@ -20,6 +20,8 @@ echo "guest: $(uname -r) uptime $(cat /proc/uptime)"
 echo "guest: $(cat /proc/sys/net/ipv4/tcp_available_congestion_control)"
 "$L_dir/lab" seed "${L_seed:-1}"
 ip link set lo up
+# A guest of this size would limit the windows of all connections together to some 20 MB (tcp_mem, in pages).
+echo 1000000 1000000 1000000 >/proc/sys/net/ipv4/tcp_mem
 
 spaces() { echo "$1" | tr + ' '; }
 nth() { echo "$1" | cut -d, -f"$2"; }
@@ -81,9 +83,13 @@ tc -n A qdisc add dev a0 root $(spaces "${L_sndq:-pfifo+limit+10000}")
 case "$L_aqm" in
   "" | droptail) tc -n R1 qdisc add dev r1b root netem rate ${L_rate}bit -14 limit $L_buf ;;
   *) # HTB asks the leaf at the start of a transmission.  It counts 14 bytes of Ethernet, so the rate is scaled.
+    # Its timer is up to two microseconds late: so much credit keeps the rate, 15 bytes up to 60 Mbit/s.
     rate=$((L_rate / L_mtu * (L_mtu + 14)))
+    burst=$((rate / 4000000))
+    [ $burst -ge 15 ] || burst=15
     tc -n R1 qdisc add dev r1b root handle 1: htb default 1
-    tc -n R1 class add dev r1b parent 1: classid 1:1 htb rate ${rate}bit ceil ${rate}bit burst 15 cburst 15 quantum 1514
+    tc -n R1 class add dev r1b parent 1: classid 1:1 htb rate ${rate}bit ceil ${rate}bit \
+      burst $burst cburst $burst quantum 1514
     tc -n R1 qdisc add dev r1b parent 1:1 handle 2: $(spaces "$L_aqm")
     ;;
 esac

@@ -551,6 +551,7 @@ static int run(const char *o) {
 
 /* -------------------------------------------------------------- middle box ----- */
 /* drop=5,17,100-104    drop the n-th data packets (from 1, counted over all data packets of all flows that reach the box)
+ * syn=1                SYNs count as data packets too
  * segdrop=100x2,150    drop the first 2 transmissions of data segment 100 (from 1 by sequence number, per flow), the
  *                      first of segment 150
  * every=N              drop every N-th data packet
@@ -602,6 +603,7 @@ static int wire(void) {
     const char *dl = opt("drop", ""), *sd = opt("segdrop", ""), *ml = opt("mark", ""), *al = opt("ackdrop", ""),
                *hl = opt("hold", "");
     u64 ev = num("every", 0), me = num("markevery", 0), ae = num("ackevery", 0);
+    int syns = num("syn", 0) > 0;
     if (*hl) {
         char *e;
         nh = strtoull(hl, &e, 10);
@@ -623,7 +625,10 @@ static int wire(void) {
                     int ih = (k[0] & 15) * 4;
                     u8 *t = k + ih;
                     int pl = n - ih - (t[12] >> 4) * 4;
-                    if (!d && pl > 0) {
+                    if (!d && !pl && syns && (t[13] & 0x12) == 2) {
+                        if (listed(dl, ++nd))
+                            continue;
+                    } else if (!d && pl > 0) {
                         data = 1;
                         nd++;
                         int fl = ((t[0] << 8 | t[1]) - 40001) & (MAXF - 1);
