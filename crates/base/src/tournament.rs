@@ -77,6 +77,12 @@ impl Tournament {
         (self.times[to_index(element)], low_u32(element))
     }
 
+    /// Returns the instant of an element.
+    #[inline(always)]
+    pub fn instant(&self, element: u32) -> Time {
+        self.times[element as usize]
+    }
+
     /// Returns the earliest of an element and its neighbours, which are those below the same match of the second round
     /// from the top, so that the caller can prefetch a likely next element. If none of them has a pending event, it may
     /// be any of them.

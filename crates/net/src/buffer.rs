@@ -64,6 +64,13 @@ impl Buffer {
         held.packets <= 1 || (held.packets <= self.max_packets && self.has_bytes_for(held, 0))
     }
 
+    /// Returns whether a number of packets find room whatever their lengths are.
+    #[inline(always)]
+    pub fn has_room_for(&self, held: &Occupancy, packets: u64) -> bool {
+        let bytes = held.bytes.saturating_add(packets.saturating_mul(u16::MAX.into()));
+        held.packets + packets <= self.max_packets && bytes <= self.max_bytes
+    }
+
     #[inline(always)]
     fn has_bytes_for(&self, held: &Occupancy, bytes: u16) -> bool {
         self.max_bytes == u64::MAX || {

@@ -55,6 +55,9 @@ impl FlowGroups {
 
     #[inline(always)]
     fn of(&self, flow: u32) -> usize {
+        if self.groups == 1 {
+            return 0;
+        }
         let next = self.runs.partition_point(|&(first, _)| first <= flow);
         self.runs.get(next.wrapping_sub(1)).map_or(0, |&(_, group)| group)
     }

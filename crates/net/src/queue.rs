@@ -168,6 +168,18 @@ impl Queue {
         self.waiting.len()
     }
 
+    /// Returns whether an arriving packet is neither dropped nor marked where the buffer has room for it.
+    pub(crate) fn decides_later(&self) -> bool {
+        self.scheduler.admits_all() && !self.aqm.as_ref().is_some_and(Aqms::sees_arrivals)
+    }
+
+    /// Returns whether a number of packets surely find room while one of `in_service` bytes is in transmission.
+    #[inline(always)]
+    pub(crate) fn has_room_for(&self, packets: usize, in_service: u16) -> bool {
+        let held = self.occupancy(Transmitter::Busy { bytes: in_service });
+        self.buffer.has_room_for(&held, packets as u64)
+    }
+
     /// Keeps from now on which states of its AQM may have changed.
     pub(crate) fn trace_aqm(&mut self) {
         self.aqm.iter_mut().for_each(Aqms::be_traced);
@@ -226,6 +238,16 @@ impl Queue {
         if !has_room && self.overflow.chooses_later() {
             self.drop_waiting(arriving.since, transmitter, signalled);
         }
+        class
+    }
+
+    /// Enqueues a packet that is neither dropped nor marked; returns its class.
+    #[inline(always)]
+    pub(crate) fn join(&mut self, arriving: Waiting, origin: Origin) -> usize {
+        self.advance(arriving.since);
+        let class = self.scheduler.class(&arriving.packet, origin);
+        self.waiting.push(class, arriving);
+        self.scheduler.joined(class, &arriving, &self.waiting);
         class
     }
 
@@ -348,48 +370,4 @@ impl Queue {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    impl Queue {
-        /// Gives the queue an AQM that drops at departure packets that have waited for longer than a time.
-        pub(crate) fn be_impatient(&mut self, patience: Time) {
-            self.aqm = Some(Aqms::impatient(patience));
-        }
-    }
-
-    #[test]
-    fn the_list_says_which_disciplines_are_random_and_which_are_foreseen() {
-        let expected = [
-            ("drop-tail", false, true),
-            ("drop-from-front", false, false),
-            ("random-drop", true, false),
-            ("red", true, true),
-            ("red-linux", true, true),
-            ("codel", false, false),
-            ("pie", true, false),
-            ("pi", true, false),
-            ("red-random-drop", true, false),
-            ("priority", false, false),
-            ("priority-push-out", false, false),
-            ("fq", true, false),
-            ("fq-codel", true, false),
-            ("fq-pie", true, false),
-            ("drr", false, false),
-            ("wfq", false, false),
-            ("drr-ns2", false, false),
-            ("sfq", true, false),
-            ("sfq-linux", true, false),
-            ("dualpi2", true, false),
-            ("dualpi2-rfc", false, false),
-            ("step", false, true),
-            ("cobalt", true, false),
-            ("cake", true, false),
-        ];
-        let listed = disciplines();
-        for (name, random, foreseen) in expected {
-            let (_, discipline) = listed.iter().find(|(other, _)| *other == name).expect("a discipline of the list");
-            assert_eq!((discipline.is_random(), discipline.is_foreseen()), (random, foreseen), "{name}");
-        }
-    }
-}
+mod tests;

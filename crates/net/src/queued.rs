@@ -25,6 +25,7 @@ pub struct QueuedLink {
     statistics: LinkStatistics,
     /// Instant from which on waits are measured.
     waits_from: Time,
+    /// The waits, if the link does not count them by class.
     waits: Histogram,
     /// The counters of the scheduler's classes, or of groups of flows, if the link counts them.
     by_class: Option<Box<ByClass>>,
@@ -106,8 +107,10 @@ impl QueuedLink {
     }
 
     /// Returns the waits of the packets that arrived in the measured part and whose transmission has begun.
-    pub fn waits(&self) -> &Histogram {
-        &self.waits
+    pub fn waits(&self) -> Histogram {
+        let mut all = self.waits.clone();
+        self.classes().iter().for_each(|class| all.add(&class.waits));
+        all
     }
 
     /// Returns the counters. [`QueuedLink::close`] adds the packets that wait at the end of the run.
@@ -132,6 +135,17 @@ impl QueuedLink {
     /// Returns the instant at which the shaper lets a waiting packet go.
     fn release(&self) -> Time {
         self.shaper.as_ref().filter(|_| self.queue.len() > 0).map_or(Time::NEVER, |shaper| shaper.release())
+    }
+
+    /// Returns whether an arriving packet is never dropped or marked while one is in transmission and the buffer has room.
+    pub fn decides_later(&self) -> bool {
+        self.bucket.is_none() && self.shaper.is_none() && self.queue.decides_later()
+    }
+
+    /// Returns whether a number of packets that arrive during a transmission surely find room.
+    #[inline(always)]
+    pub fn can_take_later(&self, packets: usize) -> bool {
+        self.in_transmission.is_some_and(|sent| self.queue.has_room_for(packets, sent.packet.bytes))
     }
 
     /// Returns whether a token bucket lets a waiting packet go now.
@@ -172,6 +186,18 @@ impl QueuedLink {
         self.statistics.observe_queue(self.packets(), now, measurement);
     }
 
+    /// Handles the arrival of a packet during a transmission, where it is neither marked nor dropped
+    /// ([`QueuedLink::decides_later`], [`QueuedLink::can_take_later`]).
+    #[inline(always)]
+    pub fn join(&mut self, now: Time, packet: Packet, origin: Origin, measurement: &Measurement) {
+        self.statistics.arrived[measurement.index(now)] += 1;
+        let class = self.queue.join(Waiting { packet, since: now }, origin);
+        if let Some(by_class) = &mut self.by_class {
+            by_class.arrive(class, packet.flow, now, measurement);
+        }
+        self.statistics.observe_queue(self.packets(), now, measurement);
+    }
+
     /// Ends the transmission of a packet, which is returned, and begins the next one; reports each packet that is
     /// marked or dropped. None ends where the shaper lets a packet go.
     pub fn depart(
@@ -203,13 +229,12 @@ impl QueuedLink {
         drop(counted);
         let bucket = self.bucket.as_mut()?;
         if let Some((class, waiting @ Waiting { packet, since })) = next {
-            if let Some(by_class) = &mut self.by_class {
-                by_class.send(class, &waiting, now, measurement);
+            match &mut self.by_class {
+                Some(by_class) => by_class.send(class, &waiting, now, measurement),
+                None if since >= self.waits_from => self.waits.record(now - since),
+                None => {}
             }
             let service = bucket.take(now, packet.bytes);
-            if since >= self.waits_from {
-                self.waits.record(now - since);
-            }
             self.statistics.in_link(since, now, measurement);
             self.statistics.released(now, service, packet.bytes, measurement);
         }
@@ -249,8 +274,10 @@ impl QueuedLink {
         let next = self.queue.dequeue(now, &mut counted);
         drop(counted);
         let Some((class, waiting @ Waiting { packet, since })) = next else { return };
-        if let Some(by_class) = &mut self.by_class {
-            by_class.send(class, &waiting, now, measurement);
+        match &mut self.by_class {
+            Some(by_class) => by_class.send(class, &waiting, now, measurement),
+            None if since >= self.waits_from => self.waits.record(now - since),
+            None => {}
         }
         if let Some(shaper) = &mut self.shaper {
             shaper.take(now, packet.bytes);
@@ -262,9 +289,6 @@ impl QueuedLink {
             None => now + self.rate.service_time(packet.bytes),
             Some(process) => process.departure(since, now, packet.bytes),
         };
-        if since >= self.waits_from {
-            self.waits.record(now - since);
-        }
         self.statistics.in_link(since, departure, measurement);
         self.statistics.transmitted(now, departure, packet.bytes, measurement);
         self.in_transmission = Some(InTransmission { packet, departure });

@@ -167,7 +167,7 @@ impl Engine {
             clock: network.clock,
             replication: self.replication,
             measurement: self.network.measurement,
-            events: self.events + cells,
+            events: self.events + self.network.feeds.arrivals + cells,
             cpu_s,
             classes: self.network.class_rows(),
             flows: self.network.accounts,

@@ -1,5 +1,6 @@
 mod accounts;
 mod batches;
+mod deferred;
 mod elements;
 mod event;
 mod flows;
@@ -30,6 +31,7 @@ use crate::scenario::Scenario;
 use crate::statistics::FlowStatistics;
 use crate::traffic::{Completions, Pings, Transfers};
 use accounts::{count_mark, mark};
+use deferred::Feeds;
 pub(crate) use elements::Elements;
 pub(crate) use event::{EventId, EventNumbers};
 use flows::{AckTimer, Flows};
@@ -77,6 +79,8 @@ pub(crate) struct Network {
     pub(crate) offered: Option<Offered>,
     /// Packets of ordered streams, each before the merge point of its stream.
     merges: Vec<Ring<Scheduled>>,
+    /// Merge points in front of queues whose arrivals may need no events.
+    pub(crate) feeds: Feeds,
     /// Packets of many streams before the merge point that these share.
     shared_merges: Vec<CalendarQueue>,
     /// Packets in each pipe in which packets overtake.
@@ -96,19 +100,28 @@ pub(crate) struct Network {
 impl Network {
     /// Lays out a replication of a scenario.
     pub(crate) fn new(scenario: &Scenario, replication: u64, measurement: Measurement, clock: Clock) -> Network {
+        let mut network = Network::with_all_events(scenario, replication, measurement, clock);
+        // Observers want to see each arrival at its instant; and cells are counted from one event to the next.
+        if network.observers.is_none() && network.channels.is_none() {
+            network.feeds = Feeds::new(&network.hops, &network.elements.queues, network.merges.len());
+        }
+        network
+    }
+
+    /// Lays out a replication in which each arrival at a queue is an event.
+    fn with_all_events(scenario: &Scenario, replication: u64, measurement: Measurement, clock: Clock) -> Network {
         let routes = routes(scenario, clock);
         let mut elements = Elements::new(scenario, replication, &routes, clock);
         let Flows { slots: flows, accounts, ack_timers, spare_states } = Flows::new(scenario, &routes.starts, clock);
         let counted = elements.count_batches(accounts.len(), replication, measurement);
         let numbers = event_numbers(scenario, &routes, &elements, ack_timers.len());
         let own_acks = routes.hops.iter().any(|hop| hop.element == Element::Sender);
-        let frequent = numbers.number(EventId::ReceiverTimer(0)) as usize;
         Network {
             clock,
             measurement,
             batch_end: counted.as_ref().map_or(Time::NEVER, |batches| batches.end()),
             batches: counted,
-            events: Tournament::with_frequent(frequent, numbers.number(EventId::Sender(0)) as usize + flows.len()),
+            events: event_queue(&numbers, flows.len()),
             numbers,
             recoveries: vec![RecoveryStatistics::default(); accounts.len()],
             accounts,
@@ -127,6 +140,7 @@ impl Network {
             private_departures: PrivateDepartures::new(flows.len(), routes.departure_slots),
             channels: Channels::new(scenario, numbers.number(EventId::Channels), clock),
             merges: vec![Ring::default(); routes.merges],
+            feeds: Feeds::default(),
             shared_merges: vec![CalendarQueue::default(); routes.shared_merges],
             acks: vec![Ring::default(); if own_acks { flows.len() } else { 0 }],
             shared_acks: CalendarQueue::default(),
@@ -309,6 +323,10 @@ impl Network {
     /// Forwards the packet that departs from a queue.
     #[inline(never)]
     pub(crate) fn on_queue(&mut self, index: u32, now: Time) {
+        let feed = self.feeds.merge_before(index);
+        if let Some(merge) = feed {
+            self.take_arrivals(merge, index, now);
+        }
         let link = self.elements.queue_links[index as usize];
         let (queue, dropped) = (&mut self.elements.queues[index as usize], &mut self.dropped);
         let (measurement, flows, accounts) = (&self.measurement, self.flows.as_slice(), self.accounts.as_mut_slice());
@@ -316,16 +334,13 @@ impl Network {
             Signal::Marked => count_mark(packet.flow, packet.kind, measurement.index(now), flows, accounts),
             Signal::Dropped(_) => dropped.push(packet),
         });
-        let (packets, next) = (queue.packets(), queue.next_departure());
+        let next = queue.next_departure();
         self.events.set(self.numbers.number(EventId::Queue(index)), next);
-        if let Some(observers) = self.observers.as_mut().filter(|_| departed.is_some() || !self.dropped.is_empty()) {
-            observers.queue(link, now, packets);
-        }
-        if let (Some(observers), Some(packet)) = (&mut self.observers, &departed) {
-            observers.left(now, link, packet);
+        if let Some(merge) = feed {
+            self.schedule_first(merge, index);
         }
         if self.observers.is_some() {
-            self.report_aqm(index, now);
+            self.report_departure(index, now, departed.as_ref());
         }
         if !self.dropped.is_empty() {
             self.report_drops(link, now);
@@ -352,6 +367,12 @@ fn event_numbers(scenario: &Scenario, routes: &Routes, elements: &Elements, rece
         shared_merges: routes.shared_merges,
         receiver_timers,
     })
+}
+
+/// Returns the event queue of all owners of events.
+fn event_queue(numbers: &EventNumbers, flows: usize) -> Tournament {
+    let frequent = numbers.number(EventId::ReceiverTimer(0)) as usize;
+    Tournament::with_frequent(frequent, numbers.number(EventId::Sender(0)) as usize + flows)
 }
 
 /// Returns a copy of a packet that is made of its fields, so that the original can stay in registers.

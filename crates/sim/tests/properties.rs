@@ -10,14 +10,14 @@ mod recovery_laws;
 
 use std::time::Duration;
 
-use common::{all_traces, link, run, transfer_of};
+use common::{all_traces, flow, link, ns2, run, scenario, transfer_of};
 use laws::{check_laws, dropped_data};
-use net::{Discipline, Overflow};
+use net::{disciplines, Discipline, Overflow};
 use proptest::prelude::*;
 use recovery_laws::check_recoveries;
 use sim::scenario::{ElementConfig, LinkConfig, PrivateLinkConfig, TraceConfig};
 use sim::{Job, Outcome, Scenario};
-use tcp::SenderConfig;
+use tcp::{Recovery, SenderConfig};
 
 proptest! {
     #![proptest_config(random::config(1500))]
@@ -108,6 +108,24 @@ proptest! {
         prop_assert_eq!(&alone[0], &bits(run(&scenario)));
         prop_assert_eq!(&alone, &replicate(&scenario, 2));
         prop_assert_eq!(&alone, &replicate(&scenario, 4));
+    }
+}
+
+/// A trace sees each arrival at a queue at its instant. Without one, packets of one stream may join the queue when a
+/// transmission ends.
+#[test]
+fn arrivals_do_the_same_with_and_without_events_of_their_own() {
+    for (name, queue) in disciplines() {
+        for buffer in [4, 20, 500] {
+            let (fast, mut slow) = (link("fast", 1e7, None), link("slow", 2e6, Some(buffer)));
+            slow.queue = queue;
+            let senders = ["one", "two", "three"].map(|name| flow(name, &[0, 1], &[2], ns2(Recovery::Newreno)));
+            let mut plain = scenario("arrivals", 20.0, [fast, slow, link("back", 1e7, None)], senders.into());
+            plain.run.warmup_s = 2.0;
+            let traced = Scenario { trace: all_traces(), ..plain.clone() };
+            let untraced = |scenario| bits(Outcome { traces: Default::default(), ..run(scenario) });
+            assert_eq!(untraced(&plain), untraced(&traced), "{name} with {buffer} packets");
+        }
     }
 }
 

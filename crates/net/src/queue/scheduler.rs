@@ -186,6 +186,15 @@ impl Scheduler {
         }
     }
 
+    /// Returns whether any packet may join its class.
+    pub(super) fn admits_all(&self) -> bool {
+        match self {
+            Scheduler::Sfq(_) => false,
+            Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Dual(_) => true,
+            Scheduler::Fq(_) | Scheduler::Cake(_) | Scheduler::Drr(_) | Scheduler::Wfq(_) => true,
+        }
+    }
+
     /// Returns the class that the overflow rule asks for: that with packets whose turn it is, or that with the most bytes.
     pub(super) fn first(&self, waiting: &Classes) -> Option<usize> {
         match self {

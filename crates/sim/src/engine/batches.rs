@@ -15,6 +15,7 @@ impl Engine {
         while let Some(mut batches) = self.network.batches.take() {
             let instant = batches.end();
             if instant <= time.min(end) {
+                self.network.take_all_arrivals(instant);
                 self.network.sample(instant, &mut batches);
                 batches.end_batch(&self.network.accounts, &self.cwnd_areas(instant));
                 self.network.batches = Some(batches);
@@ -26,6 +27,9 @@ impl Engine {
         let next = self.network.batches.as_ref().map_or(Time::NEVER, |batches| batches.end());
         self.network.batch_end = next;
         self.stop = next.min(end + Time::TICK);
+        if time > end {
+            self.network.take_all_arrivals(end + Time::TICK);
+        }
         time <= end
     }
 

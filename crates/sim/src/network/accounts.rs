@@ -90,7 +90,7 @@ impl Network {
         let elements = &self.elements;
         match kind {
             LinkKind::Link(index) => elements.links[index as usize].waits(),
-            LinkKind::Queue(index) => elements.queues[index as usize].waits().clone(),
+            LinkKind::Queue(index) => elements.queues[index as usize].waits(),
             LinkKind::Private => {
                 let groups = elements.private_groups.iter().filter(|group| group.link as usize == link);
                 let mut all = Histogram::default();

@@ -123,6 +123,21 @@ impl Network {
         }
     }
 
+    /// Reports the departure of a packet from a queue, or that packets were dropped in the place of one.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn report_departure(&mut self, index: u32, now: Time, departed: Option<&Packet>) {
+        let link = self.elements.queue_links[index as usize];
+        let Some(observers) = &mut self.observers else { return };
+        if departed.is_some() || !self.dropped.is_empty() {
+            observers.queue(link, now, self.elements.queues[index as usize].packets());
+        }
+        if let Some(packet) = departed {
+            observers.left(now, link, packet);
+        }
+        self.report_aqm(index, now);
+    }
+
     /// Reports that a packet arrives at a link, before it is enqueued or dropped.
     #[inline(always)]
     pub(super) fn report_arrival(&mut self, link: u32, time: Time, packet: &Packet) {

@@ -15,6 +15,10 @@ impl Network {
     #[inline(always)]
     pub(super) fn wait_at_merge(&mut self, merge: u32, time: Time, packet: Packet) {
         let stream = &mut self.merges[merge as usize];
+        if let Some(queue) = self.feeds.queue_behind(merge) {
+            stream.push(Scheduled { time, packet });
+            return self.schedule_added(merge, queue);
+        }
         if stream.is_empty() {
             self.events.advance(self.numbers.number(EventId::Merge(merge)), time);
         }
@@ -24,6 +28,9 @@ impl Network {
     /// Forwards the first packet of a stream.
     #[inline(never)]
     pub(crate) fn on_merge(&mut self, merge: u32, now: Time) {
+        if let Some(queue) = self.feeds.queue_behind(merge) {
+            return self.on_feed(merge, queue, now);
+        }
         let stream = &mut self.merges[merge as usize];
         let Some(Scheduled { mut packet, .. }) = stream.pop() else { return };
         let next = stream.front().map_or(Time::NEVER, |first| first.time);

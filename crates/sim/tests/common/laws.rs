@@ -204,12 +204,18 @@ fn check_drops(scenario: &Scenario, outcome: &Outcome, link: usize) {
     }
 }
 
+/// Returns the length of the shortest packet that there may be: 40 bytes, or that of the last one of a transfer.
+fn shortest_packet(scenario: &Scenario) -> u64 {
+    let last = scenario.flows.iter().filter_map(|flow| flow.connection()?.last_packet_bytes());
+    last.map(u64::from).min().unwrap_or(40).clamp(1, 40)
+}
+
 /// The queue keeps to its limit, and its counters are those of its trace.
 fn check_queue(scenario: &Scenario, outcome: &Outcome, link: usize) {
     let (element, counted, measurement) = (&scenario.elements[link], &outcome.links[link], &outcome.measurement);
     let limit = match element.link() {
-        // No packet is shorter than 40 bytes, and one more is in transmission.
-        Some(LinkConfig { buffer: Some(BufferLimit::Bytes(limit)), .. }) => limit / 40 + 1,
+        // One more is in transmission.
+        Some(LinkConfig { buffer: Some(BufferLimit::Bytes(limit)), .. }) => limit / shortest_packet(scenario) + 1,
         Some(config) => capacity(config).unwrap_or(u64::MAX),
         None => u64::MAX,
     };

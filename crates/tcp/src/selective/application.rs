@@ -82,8 +82,7 @@ impl Selective {
     fn write_all(&mut self, now: Time, actions: &mut impl Actions) {
         let before = self.written.end;
         while self.write(now) {
-            self.send_new(now, actions);
-            self.check_room();
+            self.send_and_check_room(now, actions);
         }
         if self.written.end > before && self.written.waits {
             // The call that finds the buffer full comes after what the others wrote was sent.

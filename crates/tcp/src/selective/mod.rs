@@ -263,8 +263,7 @@ impl Selective {
         self.control_window(&mut sample, &seen);
         let before = (self.board.nxt(), self.total_retransmitted);
         self.repair(now, repair, actions);
-        self.send_new(now, actions);
-        self.check_room();
+        self.send_and_check_room(now, actions);
         self.run_application(now, actions);
         if self.board.una() == self.end {
             self.pacer.stop();

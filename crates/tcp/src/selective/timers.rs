@@ -211,6 +211,7 @@ impl Selective {
             }
             if fresh {
                 self.transmit_new(now, actions);
+                self.check_room();
             } else {
                 self.repeat_last(now, actions);
             }

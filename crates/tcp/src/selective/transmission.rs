@@ -39,11 +39,15 @@ impl Selective {
         self.board.nxt() < self.written.end() && u64::from(self.board.outstanding()) < self.receiver_window
     }
 
-    /// Sends the new packets that the windows allow (Linux `tcp_write_xmit`).
-    pub(super) fn send_new(&mut self, now: Time, actions: &mut impl Actions) {
+    /// Sends the new packets that the windows allow (Linux `tcp_write_xmit`); returns whether there were any.
+    pub(super) fn send_new(&mut self, now: Time, actions: &mut impl Actions) -> bool {
         let (before, cwnd) = (self.board.nxt(), self.cwnd_packets());
         while self.board.in_flight() < cwnd && self.may_send_new() && !self.pacer.blocks(now) {
             self.transmit_new(now, actions);
+            if self.board.nxt() == before + 1 {
+                // More packets in flight make no more room.
+                self.check_room();
+            }
         }
         let sent = base::cast::to_u32(base::cast::to_index(self.board.nxt() - before));
         let limited = self.board.in_flight() >= cwnd;
@@ -55,6 +59,14 @@ impl Selective {
                 self.reduction.sent += sent;
             }
             self.schedule_probe_after_sending(now);
+        }
+        sent > 0
+    }
+
+    /// Sends the new packets that the windows allow, and takes note of room in the buffer, if there are none too.
+    pub(super) fn send_and_check_room(&mut self, now: Time, actions: &mut impl Actions) {
+        if !self.send_new(now, actions) {
+            self.check_room();
         }
     }
 
@@ -86,7 +98,6 @@ impl Selective {
         self.depart(now);
         let marks = self.marks_of_new().with(self.ending_flags(sequence, pushed));
         actions.transmit(Segment { sequence, retransmission: false, marks, bytes: self.packet_bytes(sequence) });
-        self.check_room();
     }
 
     /// Returns whether the sender is in slow start: below ssthresh, and PRR does not set the window.

@@ -1,0 +1,122 @@
+//! Arrivals that need no event of their own.
+//!
+//! A packet that comes to a queue while another one is in transmission only joins those that wait, if the discipline
+//! decides about it at its departure and the buffer has room. So where one stream alone feeds such a queue, its packets
+//! join when the transmission ends: each with its own instant, and in their order.
+
+use std::collections::BTreeMap;
+
+use base::cast::to_u32;
+use base::{Packet, Time};
+use net::{Origin, QueuedLink};
+
+use super::event::EventId;
+use super::{Network, Scheduled};
+use crate::route::{Element, Hop};
+
+/// The queues whose arrivals need no events while a packet is in transmission, and the merge points in front of them.
+#[derive(Debug, Default)]
+pub(crate) struct Feeds {
+    /// The queue behind each merge point, if it is one of these.
+    queues: Vec<Option<u32>>,
+    /// The merge point in front of each queue, if the queue is one of these.
+    merges: Vec<Option<u32>>,
+    /// Arrivals that had no event.
+    pub(crate) arrivals: u64,
+}
+
+impl Feeds {
+    /// Returns the feeds of the hops.
+    pub(super) fn new(hops: &[Hop], queues: &[QueuedLink], merges: usize) -> Feeds {
+        // What is in front of each queue on all paths: one merge point, or `None` if there is anything else.
+        let mut fronts: BTreeMap<u32, Option<u32>> = BTreeMap::new();
+        let before = std::iter::once(None).chain(hops.iter().map(|hop| Some(hop.element)));
+        for (front, hop) in before.zip(hops) {
+            let Element::Queue { index, .. } = hop.element else { continue };
+            let merge = match front {
+                Some(Element::Merge(merge)) => Some(merge),
+                _ => None,
+            };
+            let found = fronts.entry(index).or_insert(merge);
+            *found = found.filter(|_| *found == merge);
+        }
+        let mut feeds = Feeds { queues: vec![None; merges], merges: vec![None; queues.len()], arrivals: 0 };
+        for (queue, merge) in fronts {
+            if let Some(merge) = merge.filter(|_| queues[queue as usize].decides_later()) {
+                feeds.queues[merge as usize] = Some(queue);
+                feeds.merges[queue as usize] = Some(merge);
+            }
+        }
+        feeds
+    }
+
+    /// Returns the queue behind a merge point whose arrivals may need no events.
+    #[inline(always)]
+    pub(super) fn queue_behind(&self, merge: u32) -> Option<u32> {
+        self.queues.get(merge as usize).copied().flatten()
+    }
+
+    /// Returns the merge point in front of a queue whose arrivals may need no events.
+    #[inline(always)]
+    pub(super) fn merge_before(&self, queue: u32) -> Option<u32> {
+        self.merges.get(queue as usize).copied().flatten()
+    }
+}
+
+impl Network {
+    /// Schedules the first arrival of a feed behind a packet that has just been added to its stream, if it needs an event.
+    #[inline(always)]
+    pub(super) fn schedule_added(&mut self, merge: u32, queue: u32) {
+        let stream = &self.merges[merge as usize];
+        if !self.elements.queues[queue as usize].can_take_later(stream.len()) {
+            let first = stream.front().map_or(Time::NEVER, |first| first.time);
+            self.events.advance(self.numbers.number(EventId::Merge(merge)), first);
+        }
+    }
+
+    /// Schedules the first arrival of a feed after an event at its queue, or none if it needs no event.
+    #[inline(always)]
+    pub(super) fn schedule_first(&mut self, merge: u32, queue: u32) {
+        let stream = &self.merges[merge as usize];
+        let needed = !self.elements.queues[queue as usize].can_take_later(stream.len());
+        let first = stream.front().filter(|_| needed).map_or(Time::NEVER, |first| first.time);
+        let number = self.numbers.number(EventId::Merge(merge));
+        if first != self.events.instant(number) {
+            self.events.set(number, first);
+        }
+    }
+
+    /// Forwards the first packet of a feed to its queue.
+    #[inline(never)]
+    pub(super) fn on_feed(&mut self, merge: u32, queue: u32, now: Time) {
+        let Some(Scheduled { mut packet, .. }) = self.merges[merge as usize].pop() else { return };
+        packet.hop += 1;
+        if let Element::Queue { index, level, host } = self.hops[packet.hop as usize].element {
+            self.join_queue(index, now, packet, Origin { level, host });
+        }
+        self.schedule_first(merge, queue);
+    }
+
+    /// Lets the packets of a feed join its queue that arrive before an instant, during a transmission.
+    #[inline(always)]
+    pub(super) fn take_arrivals(&mut self, merge: u32, queue: u32, until: Time) {
+        let (stream, queue) = (&mut self.merges[merge as usize], &mut self.elements.queues[queue as usize]);
+        while let Some(&Scheduled { time, packet }) = stream.front().filter(|first| first.time < until) {
+            let hop = packet.hop + 1;
+            if let Element::Queue { level, host, .. } = self.hops[hop as usize].element {
+                queue.join(time, Packet { hop, ..packet }, Origin { level, host }, &self.measurement);
+            }
+            self.feeds.arrivals += 1;
+            stream.pop();
+        }
+    }
+
+    /// Lets the packets of all feeds join their queues that arrive before an instant, where no event is before it.
+    pub(crate) fn take_all_arrivals(&mut self, until: Time) {
+        for queue in 0..to_u32(self.feeds.merges.len()) {
+            if let Some(merge) = self.feeds.merge_before(queue) {
+                self.take_arrivals(merge, queue, until);
+            }
+        }
+    }
+}
