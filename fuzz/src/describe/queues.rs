@@ -1,8 +1,9 @@
 //! Any parameters of a scheduler and an AQM.
 
 use net::{
-    AqmConfig, CakeConfig, CobaltConfig, CodelConfig, CodelRules, DrrConfig, DualConfig, DualPi2Config, DualPi2Rules, FqConfig,
-    PiConfig, PieConfig, RedAdaptation, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, SfqConfig, StepConfig, WfqConfig,
+    AqmConfig, CakeConfig, CobaltConfig, CodelConfig, CodelRules, DrrConfig, DualConfig, DualPi2Config, DualPi2Rules,
+    FqConfig, PiConfig, PieConfig, RedAdaptation, RedConfig, RedEcn, RedLinuxConfig, SchedulerConfig, SfqConfig,
+    StepConfig, WfqConfig,
 };
 
 use super::scaled;

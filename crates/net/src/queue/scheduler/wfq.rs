@@ -1,7 +1,9 @@
 //! Weighted fair queueing: packets in the order in which generalised processor sharing would finish them (Demers, Keshav,
 //! Shenker 1989; Parekh, Gallager 1993).
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
+use std::collections::{BinaryHeap, VecDeque};
 
 use base::cast::{to_index, to_u32};
 use base::{Packet, RandomStream, Rate, Time};
@@ -37,11 +39,17 @@ pub(crate) struct Wfq {
     /// Virtual time, and the instant at which it was that.
     virtual_time: f64,
     at: Time,
-    /// Queues that processor sharing serves, and the sum of their weights.
-    served: Vec<u32>,
+    /// Queues that processor sharing serves, each once: a virtual finish up to that of its last packet, and its number.
+    served: BinaryHeap<Reverse<Due>>,
+    /// The sum of their weights.
     weights: f64,
+    /// Virtual finishes of waiting packets, and of some that no longer wait, with the numbers of their queues.
+    waiting: BinaryHeap<Reverse<Due>>,
     states: Vec<State>,
 }
+
+/// A virtual finish, as the bits of a number that is not negative, which are in its order; and the number of a queue.
+type Due = (u64, u32);
 
 /// A queue: the virtual start and finish of each waiting packet.
 #[derive(Clone, Debug, Default)]
@@ -62,8 +70,9 @@ impl Wfq {
             ticks_per_byte: (whole.ticks() as f64 + part as f64 / 2_f64.powi(64)) / f64::from(u16::MAX),
             virtual_time: 0.0,
             at: Time::ZERO,
-            served: Vec::new(),
+            served: BinaryHeap::new(),
             weights: 0.0,
+            waiting: BinaryHeap::new(),
             states: Vec::new(),
         }
     }
@@ -81,22 +90,32 @@ impl Wfq {
         let elapsed = now.since(self.at) as f64;
         self.at = now;
         let mut bytes = if elapsed > 0.0 { elapsed / self.ticks_per_byte } else { 0.0 };
-        while let Some((index, finish)) = self.first_to_finish() {
+        while let Some((class, finish)) = self.first_to_finish() {
             let needed = (finish - self.virtual_time).max(0.0) * self.weights;
             if needed > bytes {
                 self.virtual_time += bytes / self.weights;
                 return;
             }
             (self.virtual_time, bytes) = (self.virtual_time.max(finish), bytes - needed);
-            let state = &mut self.states[to_index(self.served.swap_remove(index).into())];
+            self.served.pop();
+            let state = &mut self.states[class];
             (state.is_served, self.weights) = (false, self.weights - state.weight);
         }
     }
 
-    /// Returns the queue, by its place in `served`, that processor sharing finishes first, and its virtual finish.
-    fn first_to_finish(&self) -> Option<(usize, f64)> {
-        let finishes = self.served.iter().map(|&number| self.states[to_index(number.into())].finish);
-        finishes.enumerate().min_by(|one, other| one.1.total_cmp(&other.1))
+    /// Returns the queue that processor sharing finishes first, and its virtual finish.
+    fn first_to_finish(&mut self) -> Option<(usize, f64)> {
+        loop {
+            let mut first = self.served.peek_mut()?;
+            let Reverse((bits, number)) = *first;
+            let finish = self.states[to_index(number.into())].finish;
+            if finish.to_bits() == bits {
+                return Some((to_index(number.into()), finish));
+            }
+            // Packets have come since.
+            *first = Reverse((finish.to_bits(), number));
+            drop(first);
+        }
     }
 
     /// Notes that a packet has joined a class.
@@ -113,22 +132,25 @@ impl Wfq {
         if !state.is_served {
             state.is_served = true;
             self.weights += state.weight;
-            self.served.push(to_u32(class));
+            self.served.push(Reverse((state.finish.to_bits(), to_u32(class))));
         }
+        self.waiting.push(Reverse((state.finish.to_bits(), to_u32(class))));
     }
 
     /// Returns the class whose first packet processor sharing would finish first.
     pub(super) fn next(&mut self, waiting: &Classes) -> Option<usize> {
-        let mut first = (None, f64::INFINITY);
-        for (class, state) in self.states.iter_mut().enumerate() {
+        loop {
+            let first = self.waiting.peek_mut()?;
+            let Reverse((bits, number)) = *first;
+            let class = to_index(number.into());
+            let stamps = &mut self.states[class].stamps;
             // Where packets have left that were not the first, it is the last virtual times that are not needed.
-            state.stamps.truncate(waiting.held_by(class).0);
-            match state.stamps.front() {
-                Some(&(_, finish)) if finish < first.1 => first = (Some(class), finish),
-                _ => {}
+            stamps.truncate(waiting.held_by(class).0);
+            if stamps.front().is_some_and(|(_, finish)| finish.to_bits() == bits) {
+                return Some(class);
             }
+            PeekMut::pop(first);
         }
-        first.0
     }
 
     /// Notes that a class has sent a packet, after others that an AQM dropped.
@@ -142,6 +164,10 @@ impl Wfq {
         let state = &mut self.states[class];
         if let Some((start, _)) = state.stamps.pop_back() {
             state.finish = start;
+            if state.is_served {
+                self.served.retain(|Reverse((_, number))| *number != to_u32(class));
+                self.served.push(Reverse((start.to_bits(), to_u32(class))));
+            }
         }
     }
 }
@@ -207,7 +233,7 @@ mod tests {
         assert_eq!(played.wfq.virtual_time, 700.0, "800 bytes for weights of 4");
         // All have been served at a virtual time of 1000, before 9 ms; then nothing is, and the time stops.
         played.arrive(9000, 1, 100);
-        assert_eq!(played.wfq.served, [1]);
+        assert_eq!(played.wfq.served.iter().map(|due| due.0 .1).collect::<Vec<_>>(), [1]);
         assert_eq!(played.wfq.virtual_time, 1000.0);
         assert_eq!(played.wfq.states[1].finish, 1050.0);
     }
