@@ -9,6 +9,8 @@ from crosscheck.linux.figures import Figures
 from crosscheck.linux.path import payload_bytes
 
 TRACED = {"cwnd": True, "queue": True}
+SENT = (0, 1)
+"""Codes of first transmissions and retransmissions in the trace of sequences."""
 
 
 def play(scenario: dict[str, Any], bottleneck: int = 0) -> Figures:
@@ -63,6 +65,14 @@ def traces(scenario: dict[str, Any]) -> dict[str, Any]:
     """Play a resolved scenario and give its traces of windows and queues, columns by name."""
     traced = _replication({**scenario, "trace": {**scenario["trace"], **TRACED}})
     return {name: traced["traces"][name] for name in TRACED}
+
+
+def transmissions(scenario: dict[str, Any]) -> dict[str, Any]:
+    """Play a resolved scenario and give the instants and numbers of all packets sent, retransmissions included."""
+    traced = _replication({**scenario, "trace": {**scenario["trace"], "sequence": True}})
+    table = traced["traces"]["sequence"]
+    sent = np.isin(table["kind"], SENT)
+    return {name: table[name][sent] for name in ("time_s", "sequence")}
 
 
 def dropped_packets(scenario: dict[str, Any]) -> list[int]:

@@ -28,6 +28,7 @@ QUEUES: dict[str, tuple[str, dict[str, Any]]] = {
     "pie": ("1000 pkt", {"discipline": "pie", "first_update": f"{0.5 - BOOT_S} s"}),
     # The few flows of the recorded runs have each a queue of their own there.
     "fq-codel": ("1000 pkt", {"discipline": "fq-codel", "separation": "perfect"}),
+    "fq-pie": ("1000 pkt", {"discipline": "fq-pie", "separation": "perfect", "first_update": f"{0.5 - BOOT_S} s"}),
     # All flows have the same two hosts. The kernel's limit is of memory, which the few packets there do not reach.
     "cake": ("15140 KiB", {"discipline": "cake", "separation": "perfect"}),
     "sfq": ("127 pkt", {"discipline": "sfq", "separation": "perfect"}),
@@ -46,7 +47,7 @@ QUEUES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
 }
 """Buffers and tables of the recorded runs' queues with an AQM that our engine has."""
-RANDOM_QUEUES = frozenset({"cake", "pie", "red", "red-step"})
+RANDOM_QUEUES = frozenset({"cake", "fq-pie", "pie", "red", "red-step"})
 """Queues that draw random numbers."""
 CHANGE_S = 10.0
 """Instant at which the delay of some runs steps up [s]."""
