@@ -268,6 +268,7 @@ impl Queue {
 
     /// Removes and returns the next packet to transmit, with its class; drops those before it that the AQM drops at
     /// departure.
+    #[inline(always)]
     pub(crate) fn dequeue(
         &mut self,
         now: Time,
@@ -292,6 +293,7 @@ impl Queue {
     }
 
     /// Removes and returns the first packet of a class that its AQM does not drop.
+    #[inline(always)]
     fn take_from(
         &mut self,
         class: usize,
@@ -306,7 +308,7 @@ impl Queue {
             let (sojourn, capable) = (now - next.since, next.packet.marks.is_capable());
             let bytes = next.packet.bytes;
             let departing = Departing { now, sojourn, capable, bytes, left: &left, left_bytes, class, again };
-            match aqm.of(class).on_departure(&departing) {
+            match aqm.on_departure(&departing) {
                 Verdict::Pass => return Some(next),
                 Verdict::Mark if next.packet.marks.mark() => {
                     signalled(Signal::Marked, class, next);
