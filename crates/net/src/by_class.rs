@@ -116,6 +116,7 @@ impl ByClass {
     }
 
     /// Counts a packet whose transmission begins.
+    #[inline(always)]
     pub(crate) fn send(&mut self, class: usize, waiting: &Waiting, now: Time, measurement: &Measurement) {
         let counts = self.of(class, waiting.packet.flow);
         if now >= measurement.warmup {

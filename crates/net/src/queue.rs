@@ -273,6 +273,7 @@ impl Queue {
 
     /// Removes and returns the next packet to transmit, with its class; drops those before it that the AQM drops at
     /// departure.
+    #[inline(always)]
     pub(crate) fn dequeue(
         &mut self,
         now: Time,
@@ -297,6 +298,7 @@ impl Queue {
     }
 
     /// Removes and returns the first packet of a class that its AQM does not drop.
+    #[inline(always)]
     fn take_from(
         &mut self,
         class: usize,
@@ -312,7 +314,7 @@ impl Queue {
             let bytes = next.packet.bytes;
             let (left, left_in_class) = (&left, self.waiting.held_by(class).0);
             let departing = Departing { now, sojourn, capable, bytes, left, left_bytes, class, left_in_class, again };
-            match aqm.of(class).on_departure(&departing) {
+            match aqm.on_departure(&departing) {
                 Verdict::Pass => return Some(next),
                 Verdict::Mark if next.packet.marks.mark() => {
                     signalled(Signal::Marked, class, next);

@@ -121,7 +121,7 @@ impl Network {
             measurement,
             batch_end: counted.as_ref().map_or(Time::NEVER, |batches| batches.end()),
             batches: counted,
-            events: event_queue(&numbers, flows.len()),
+            events: event_queue(&numbers, elements.queues.len(), flows.len()),
             numbers,
             recoveries: vec![RecoveryStatistics::default(); accounts.len()],
             accounts,
@@ -369,9 +369,11 @@ fn event_numbers(scenario: &Scenario, routes: &Routes, elements: &Elements, rece
     })
 }
 
-/// Returns the event queue of all owners of events.
-fn event_queue(numbers: &EventNumbers, flows: usize) -> Tournament {
-    let frequent = numbers.number(EventId::ReceiverTimer(0)) as usize;
+/// Returns the event queue of all owners of events. Those with the most are the queues, in which all packets wait, or
+/// else the merge points.
+fn event_queue(numbers: &EventNumbers, queues: usize, flows: usize) -> Tournament {
+    let first_rare = if queues > 0 { EventId::Merge(0) } else { EventId::ReceiverTimer(0) };
+    let frequent = numbers.number(first_rare) as usize;
     Tournament::with_frequent(frequent, numbers.number(EventId::Sender(0)) as usize + flows)
 }
 

@@ -301,11 +301,26 @@ impl Aqms {
     /// Returns the algorithm that sees the packets of a class.
     #[inline(always)]
     pub(super) fn of(&mut self, class: usize) -> &mut dyn Algorithm {
+        self.aqm(class).algorithm()
+    }
+
+    /// Decides about a packet that the scheduler has chosen.
+    #[inline(always)]
+    pub(super) fn on_departure(&mut self, departing: &Departing<'_>) -> Verdict {
+        match self.aqm(departing.class) {
+            // Most queues that decide at departure have CoDel: known here, it needs no call.
+            Aqm::Codel(codel) => codel.on_departure(departing),
+            other => other.algorithm().on_departure(departing),
+        }
+    }
+
+    #[inline(always)]
+    fn aqm(&mut self, class: usize) -> &mut Aqm {
         let class = if self.by_class { class } else { 0 };
         if class >= self.each.len() || self.asked.is_some() {
             self.prepare(class);
         }
-        self.each[class].algorithm()
+        &mut self.each[class]
     }
 
     /// Makes the AQMs up to that of a class, and notes for a trace that it is asked.

@@ -1,7 +1,5 @@
-use std::collections::VecDeque;
-
 use base::cast::{to_index, to_u32};
-use base::{Packet, RandomStream};
+use base::{Packet, RandomStream, Ring};
 use serde::{Deserialize, Serialize};
 
 use super::flows::FlowQueues;
@@ -55,8 +53,8 @@ pub(crate) struct Fq {
     flows: FlowQueues,
     states: Vec<State>,
     /// Queues that became active since they were served last (`new_flows`), and the others that are (`old_flows`).
-    new: VecDeque<u32>,
-    old: VecDeque<u32>,
+    new: Ring<u32>,
+    old: Ring<u32>,
 }
 
 /// A queue's place in the rounds.
@@ -97,11 +95,12 @@ impl Fq {
         if !state.active {
             *state = State { deficit: self.quantum * i64::from(state.weight), active: true, ..*state };
             let list = if self.sparse_first { &mut self.new } else { &mut self.old };
-            list.push_back(to_u32(class));
+            list.push(to_u32(class));
         }
     }
 
     /// Returns the class whose turn it is, which may be empty.
+    #[inline(always)]
     pub(super) fn next(&mut self) -> Option<usize> {
         loop {
             let list = if self.new.is_empty() { &mut self.old } else { &mut self.new };
@@ -112,8 +111,8 @@ impl Fq {
                 return Some(class);
             }
             state.deficit += self.quantum * i64::from(state.weight);
-            list.pop_front();
-            self.old.push_back(number);
+            list.pop();
+            self.old.push(number);
         }
     }
 
@@ -125,10 +124,10 @@ impl Fq {
     /// Notes that the class whose turn it is was found empty: a new one has a turn among the old ones, so that it cannot
     /// starve them; another one becomes inactive.
     pub(super) fn found_empty(&mut self, class: usize) {
-        let was_new = self.new.pop_front();
-        let Some(number) = was_new.or_else(|| self.old.pop_front()) else { return };
+        let was_new = self.new.pop();
+        let Some(number) = was_new.or_else(|| self.old.pop()) else { return };
         if was_new.is_some() && (self.emptied_becomes_old || !self.old.is_empty()) {
-            self.old.push_back(number);
+            self.old.push(number);
         } else {
             self.states[class].active = false;
         }
