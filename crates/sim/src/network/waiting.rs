@@ -25,6 +25,13 @@ impl Network {
         stream.push(Scheduled { time, packet });
     }
 
+    /// Does what [`Network::wait_at_merge`] does, out of line. Paths with private links have few such streams, and the walk
+    /// that would hold it is 15% slower with it (134 web sources).
+    #[inline(never)]
+    pub(super) fn wait_at_merge_apart(&mut self, merge: u32, time: Time, packet: Packet) {
+        self.wait_at_merge(merge, time, packet);
+    }
+
     /// Forwards the first packet of a stream.
     #[inline(never)]
     pub(crate) fn on_merge(&mut self, merge: u32, now: Time) {
