@@ -219,8 +219,7 @@ impl Network {
                     continue;
                 }
                 Element::SharedSender => return Some(ArrivingAck::of(time, &packet)),
-                Element::Merge(merge) if PRIVATE => break self.wait_at_merge_apart(merge, time, packet),
-                Element::Merge(merge) => break self.wait_at_merge(merge, time, packet),
+                Element::Merge(merge) => break self.wait_at_merge::<PRIVATE>(merge, time, packet),
                 Element::SharedMerge(merge) => break self.wait_at_shared_merge(merge, time, packet),
                 Element::Sender => break self.wait_for_sender(time, &packet),
                 Element::Queue { index, level, host } => {
