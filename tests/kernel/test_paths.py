@@ -78,7 +78,7 @@ LATE_S = 1e-3
 
 @pytest.mark.parametrize("name", SENDS)
 def test_each_packet_is_sent_when_the_kernel_sends_it(name: str) -> None:
-    """Of 439 transmissions 127 are retransmissions; 27 timeouts, three probes and 38 recoveries caused them."""
+    """The kernel sent 439 packets, 127 of them again: after 27 timeouts, three probes and 38 recoveries."""
     with gzip.open(recorded.FOLDER / "sends" / f"{name}.csv.gz", "rt") as file:
         times, packets = np.loadtxt(file, delimiter=",", skiprows=1, unpack=True)
     sent = ours.transmissions(realise(RUNS[name].scenario(recorded.lost()[name]), 0.0))

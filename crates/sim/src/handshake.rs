@@ -21,7 +21,7 @@ pub(crate) struct Handshake {
     timeouts: [Time; 3],
     /// Transmission of the first SYN.
     pub(crate) begun: Time,
-    /// Whether the first SYN that arrived had been sent again, so that it did not ask for ECN.
+    /// Whether the SYN that arrived first was a repeated one: a repeated SYN does not ask for ECN.
     plain: bool,
     /// Number of the current exchange; `None`: none goes on.
     exchange: Option<u32>,

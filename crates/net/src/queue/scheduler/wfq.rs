@@ -36,12 +36,12 @@ impl WfqConfig {
 pub(crate) struct Wfq {
     flows: FlowQueues,
     ticks_per_byte: f64,
-    /// Virtual time, and the instant at which it was that.
+    /// Virtual time at the instant `at`.
     virtual_time: f64,
     at: Time,
     /// Queues that processor sharing serves, each once: a virtual finish up to that of its last packet, and its number.
     served: BinaryHeap<Reverse<Due>>,
-    /// The sum of their weights.
+    /// The sum of the weights of the queues in `served`.
     weights: f64,
     /// Virtual finishes of waiting packets, and of some that no longer wait, with the numbers of their queues.
     waiting: BinaryHeap<Reverse<Due>>,
@@ -56,9 +56,9 @@ type Due = (u64, u32);
 struct State {
     weight: f64,
     stamps: VecDeque<(f64, f64)>,
-    /// Virtual finish of its last packet, which may have departed.
+    /// Virtual finish of the queue's last packet, which may have departed.
     finish: f64,
-    /// Whether it is in `served`.
+    /// Whether the queue is in `served`.
     is_served: bool,
 }
 
