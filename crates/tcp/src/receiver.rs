@@ -8,6 +8,7 @@ mod rest;
 
 use std::mem::offset_of;
 
+use base::cast::low_u32;
 use base::{prefetch, Clock, Marks, Time};
 
 use crate::quirks::Quirks;
@@ -63,8 +64,10 @@ const BEGUN_BY_COPY: u32 = 1 << 29;
 const WITH_ECN: u32 = 1 << 28;
 /// Bit of `held`: the receiver closes the connection when the sender does.
 const CLOSES: u32 = 1 << 27;
+/// Bit of `held`: windows are recorded with the entries of the journal.
+const LOGS: u32 = 1 << 26;
 /// All bits of `held`.
-const BITS: u32 = UNREAD | BY_LINUX | BEGUN_BY_COPY | WITH_ECN | CLOSES;
+const BITS: u32 = UNREAD | BY_LINUX | BEGUN_BY_COPY | WITH_ECN | CLOSES | LOGS;
 
 // The fields that a packet in order needs leave three words of a cache line to others.
 const _: () = assert!(offset_of!(Receiver, beyond) == 40);
@@ -76,12 +79,28 @@ pub struct Acknowledgment {
     pub next: u64,
     /// Stamp of a data packet, echoed (RFC 7323).
     pub echo: Time,
-    /// Number of packets and windows in the receiver's journal, modulo 2^32; 0 if the sender has read them all, or the
-    /// number happens to be 0: then the ACK makes none of them known. With ns-2's blocks the number of the ACK; 0 if it
-    /// has no blocks.
+    /// Number of packets and windows in the receiver's journal, modulo 2^31, if the sender has not read them all; else the
+    /// receiver's window, which [`Acknowledgment::window_in`] finds, or 0 if none is announced. A number that happens to be
+    /// 0 makes nothing known. With ns-2's blocks the number of the ACK; 0 if it has no blocks.
     pub journal: u32,
     /// Flags of the ACK: ECN bits, FIN.
     pub marks: Marks,
+}
+
+impl Acknowledgment {
+    /// Bit of `journal`: the others are a window.
+    const WINDOW: u32 = 1 << 31;
+
+    /// Returns the window \[packets\] that an ACK with this `journal` announces by itself, without the receiver's journal.
+    #[inline(always)]
+    pub fn window_in(journal: u32) -> Option<u64> {
+        (journal & Acknowledgment::WINDOW != 0).then_some(u64::from(journal & !Acknowledgment::WINDOW))
+    }
+
+    /// Returns the `journal` of an ACK that announces a window by itself.
+    fn of_window(packets: u64) -> u32 {
+        low_u32(packets.min(u64::from(Acknowledgment::WINDOW - 1))) | Acknowledgment::WINDOW
+    }
 }
 
 impl Receiver {
@@ -170,6 +189,9 @@ impl Receiver {
             if let Some(blocks) = blocks {
                 return blocks.read(number, selected);
             }
+            if let Some(window) = Acknowledgment::window_in(number) {
+                return journal.replace_window(window);
+            }
             journal.read(number, selected);
             if journal.is_read() {
                 self.held &= !UNREAD;
@@ -235,7 +257,7 @@ impl Receiver {
     /// common case keeps its registers.
     #[inline(never)]
     fn special(&mut self, now: Time, sequence: u64, stamp: Time, marks: Marks) -> Option<Acknowledgment> {
-        if sequence == self.next && self.held & !UNREAD == BY_LINUX {
+        if sequence == self.next && self.held & !(UNREAD | LOGS) == BY_LINUX {
             return self.in_order_by_linux(now, stamp, marks);
         }
         if sequence == Receiver::NO_DATA {
@@ -314,11 +336,12 @@ impl Receiver {
         self.held |= UNREAD;
     }
 
-    /// Returns the number of packets in the journal, if the sender has not read them all, and the flags of an ACK.
+    /// Returns the number of packets in the journal, if the sender has not read them all, else `otherwise`, and the flags
+    /// of an ACK.
     #[cold]
-    fn options(&self) -> (u32, Marks) {
+    fn options(&self, otherwise: u32) -> (u32, Marks) {
         let Some(rest) = &self.rest else { return (0, Marks::NONE) };
-        let journal = if self.held & UNREAD != 0 { rest.journal.entered() } else { 0 };
+        let journal = if self.held & UNREAD != 0 { rest.journal.entered() } else { otherwise };
         let fin = Marks::FIN.only_if(rest.ended_at(self.next));
         (journal, rest.ecn.map_or(fin, |ecn| ecn.marks().with(fin)))
     }
@@ -388,9 +411,15 @@ impl Receiver {
 
     #[inline(always)]
     fn acknowledgment(&self) -> Acknowledgment {
+        self.acknowledgment_with(0)
+    }
+
+    /// Returns an ACK; `otherwise` is its `journal` if the sender has read all of the receiver's.
+    #[inline(always)]
+    fn acknowledgment_with(&self, otherwise: u32) -> Acknowledgment {
         let special = self.held & (UNREAD | WITH_ECN | CLOSES) != 0;
         // An ACK that goes through memory to get them is read back before its stores are done: 10 ns.
-        let (journal, marks) = if special { self.options() } else { (0, Marks::NONE) };
+        let (journal, marks) = if special { self.options(otherwise) } else { (otherwise, Marks::NONE) };
         Acknowledgment { next: self.next, echo: self.echo, journal, marks }
     }
 }

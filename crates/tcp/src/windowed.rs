@@ -23,6 +23,10 @@ impl WindowedMin {
             self.best = [new; 3];
             return;
         }
+        if value > self.best[2].1 && now - self.best[0].0 <= window / 4 {
+            // No part of the window begins or ends.
+            return;
+        }
         if value <= self.best[1].1 {
             (self.best[1], self.best[2]) = (new, new);
         } else if value <= self.best[2].1 {

@@ -62,7 +62,7 @@ fn a_receiver_with_a_spare_state_answers_as_one_with_a_state_of_its_own() {
             states.give(receiver, *entered);
             assert_eq!(transfer(receiver, first, start, round % 2), expected, "transfer {round}");
             *entered = states.take(receiver, round % 2).expect("all copies have arrived");
-            assert!(*entered > 0, "windows are entries of the journal");
+            assert!(*entered > 0, "packets out of order are entries of the journal");
         }
     }
 }
@@ -88,4 +88,29 @@ fn a_receiver_that_needs_its_state_between_transfers_shares_none() {
     for receiver in [&mut closing, &mut logged, &mut receiver(&blocks), &mut plain] {
         assert!(SpareStates::of(receiver).is_none());
     }
+}
+
+/// Windows are in the ACKs themselves; while packets out of order are to be read, they are in the journal.
+#[test]
+fn an_ack_has_the_window_itself_unless_it_has_packets_out_of_order() {
+    let mut receiver = receiver(&config());
+    receiver.begin_transfer(at(0));
+    let mut answer = |number: u64| {
+        receiver.on_data(at(20 + number), number, at(number), Marks::NONE).map(|ack| {
+            let mut selected = Vec::new();
+            receiver.read_journal(ack.journal, &mut selected);
+            (Acknowledgment::window_in(ack.journal), receiver.announced_window(), selected.len())
+        })
+    };
+    let in_order: Vec<_> = (0..4).filter_map(&mut answer).collect();
+    assert_eq!(in_order.len(), 4, "quick ACKs");
+    for pair in in_order.windows(2) {
+        assert!(pair[0].1 < pair[1].1, "the window grows with each packet: {pair:?}");
+    }
+    assert!(in_order.iter().all(|&(own, known, _)| own == Some(known)), "{in_order:?}");
+    let (own, known, selected) = answer(5).expect("an ACK of a packet beyond a hole");
+    assert_eq!((own, selected), (None, 1));
+    assert!(known >= in_order[3].1 && known < u64::MAX, "{known}");
+    let (own, known_then, _) = answer(4).expect("an ACK where the hole is filled");
+    assert_eq!(own, Some(known_then));
 }

@@ -1,7 +1,7 @@
 //! An ACK on its way into a sender, whichever machine that is.
 
 use base::{PacketKind, Time};
-use tcp::{Ack, Machine, Selected, Selective};
+use tcp::{Ack, Acknowledgment, Machine, Selected, Selective};
 
 use crate::flow::ArrivingAck;
 use crate::network::Network;
@@ -49,9 +49,10 @@ pub(super) fn pass_ack<M: Machine>(
     if let Some(observers) = &mut network.observers {
         observers.ack(flow, now, ack.next, fresh.then(|| now - ack.echo), cwnd);
     }
-    let (selected, window) = match ack.journal {
-        0 => (&[][..], u64::MAX),
-        number => network.read_journal(flow, number, buffer),
+    let (selected, window) = match (ack.journal, Acknowledgment::window_in(ack.journal)) {
+        (0, _) => (&[][..], u64::MAX),
+        (_, Some(window)) => (&[][..], window),
+        (number, None) => network.read_journal(flow, number, buffer),
     };
     let ack = Ack { next: ack.next, echo: ack.echo, selected, window, marks: ack.marks };
     sender.on_ack(now, ack, &mut Outbox { network, flow, now });

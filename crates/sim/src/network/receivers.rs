@@ -43,11 +43,11 @@ impl Network {
     /// Ends the transfer of a web source at the receiver, all of which is acknowledged.
     pub(crate) fn end_transfer(&mut self, flow: u32, source: u32, losses: &Losses) {
         let slot = &mut self.flows[flow as usize];
-        slot.receiver.end_transfer();
         if let Some(states) = &mut self.spare_states[self.transfers.entry(source)] {
             let arriving = losses.retransmitted - losses.gone;
             slot.journal = states.take(&mut slot.receiver, arriving).unwrap_or(slot.journal);
         }
+        slot.receiver.end_transfer();
     }
 
     /// Reads the journal of a flow's receiver up to the number that an ACK has, into `selected`; returns the receiver's

@@ -11,7 +11,7 @@ use base::Time;
 
 use super::common::Common;
 use super::cube_root::cube_root;
-use super::kernel::packets;
+use super::kernel::{jiffies, packets};
 use super::slow_start::RoundTrip;
 use super::{
     cubic_rfc, AckSample, CongestionControl, Dialect, Parameter, Restart, Settings, Signal, StartProgress, Window,
@@ -111,28 +111,28 @@ fn linux(settings: &Settings) -> Cubic {
 }
 
 impl Cubic {
-    /// Takes note of a round trip, unless it follows a reduction (`cubictcp_acked`).
-    fn measure(&mut self, ack: &AckSample) -> Option<RoundTrip> {
+    /// Takes note of a round trip that ends `now` \[us\], unless it follows a reduction (`cubictcp_acked`).
+    fn measure(&mut self, ack: &AckSample, now: u64) -> Option<RoundTrip> {
         let rtt = ack.rtt?;
         // The queue may still drain.
-        if self.curve.epoch.is_some_and(|epoch| self.common.clock.jiffies(ack.now) < epoch + UNMEASURED) {
+        if self.curve.epoch.is_some_and(|epoch| jiffies(now) < epoch + UNMEASURED) {
             return None;
         }
-        let rtt = self.common.clock.between(ack.now, rtt).max(1);
+        let rtt = (now - self.common.clock.microseconds(ack.now - rtt)).max(1);
         if self.delay_min == 0 || rtt < self.delay_min {
             self.delay_min = rtt;
         }
-        Some(RoundTrip { rtt, min: self.delay_min })
+        Some(RoundTrip { now, rtt, min: self.delay_min })
     }
 }
 
 impl CongestionControl for Cubic {
     fn on_ack(&mut self, ack: &AckSample, window: &mut Window) {
-        let round_trip = self.measure(ack);
+        let now = self.common.clock.microseconds(ack.now);
+        let round_trip = self.measure(ack, now);
         let left = self.common.slow_start.on_measured_ack(ack, round_trip, window);
         if left > 0 {
-            let now = self.common.clock.jiffies(ack.now);
-            let count = self.curve.count(&self.shape, packets(window.cwnd), left, now, self.delay_min);
+            let count = self.curve.count(&self.shape, packets(window.cwnd), left, jiffies(now), self.delay_min);
             self.common.count(count, left, window);
         }
     }

@@ -75,8 +75,9 @@ impl HyStart {
 
     /// Returns the round trip that an ACK measures, with the smallest one of the connection.
     pub(super) fn measure(&self, ack: &AckSample) -> Option<RoundTrip> {
-        let microseconds = |rtt| self.clock.between(ack.now, rtt).max(1);
-        ack.rtt.map(|rtt| RoundTrip { rtt: microseconds(rtt), min: microseconds(ack.min_rtt.min(rtt)) })
+        let now = self.clock.microseconds(ack.now);
+        let between = |rtt| (now - self.clock.microseconds(ack.now - rtt)).max(1);
+        ack.rtt.map(|rtt| RoundTrip { now, rtt: between(rtt), min: between(ack.min_rtt.min(rtt)) })
     }
 
     /// Begins again after a timeout.
@@ -93,14 +94,13 @@ impl HyStart {
         if self.found || !window.in_slow_start() {
             return;
         }
-        let now = self.clock.microseconds(ack.now);
+        let RoundTrip { now, rtt, min } = round_trip;
         if ack.una > self.round_end {
             self.begin_round(now, ack.nxt);
         }
         if packets(window.cwnd) < LOW_WINDOW {
             return;
         }
-        let RoundTrip { rtt, min } = round_trip;
         let long_train = self.is_long_train(now, min, ack, window);
         if self.has_grown(rtt, min) || long_train {
             self.found = true;
@@ -140,7 +140,6 @@ mod tests {
     use crate::cc::tests as cc_tests;
 
     const CLOCK: Clock = Clock::new(1_000_000);
-    const SAME: RoundTrip = RoundTrip { rtt: 40_000, min: 40_000 };
     const ENDLESS: Window = Window { cwnd: 30.0, ssthresh: f64::INFINITY };
 
     fn ack(now: u64, una: u64, nxt: u64) -> AckSample {
@@ -152,11 +151,8 @@ mod tests {
     fn end(settings: &Settings, spacing: u64, rtt: u64, cwnd: f64) -> Option<u64> {
         let (mut hystart, mut window) = (HyStart::new(settings), Window { cwnd, ..ENDLESS });
         (1..=100).find(|&number| {
-            hystart.on_round_trip(
-                &ack(1_000_000 + number * spacing, number, 1000),
-                RoundTrip { rtt, min: 40_000 },
-                &mut window,
-            );
+            let now = 1_000_000 + number * spacing;
+            hystart.on_round_trip(&ack(now, number, 1000), RoundTrip { now, rtt, min: 40_000 }, &mut window);
             window.ssthresh == cwnd
         })
     }
@@ -200,10 +196,13 @@ mod tests {
     #[test]
     fn a_round_begins_with_the_first_ack_of_what_was_sent_after_it_began() {
         let (mut hystart, mut window) = (HyStart::new(&Settings::linux(CLOCK)), ENDLESS);
-        hystart.on_round_trip(&ack(10_000, 1, 10), SAME, &mut window);
-        hystart.on_round_trip(&ack(50_000, 10, 20), SAME, &mut window);
+        let mut take = |hystart: &mut HyStart, now, una, nxt| {
+            hystart.on_round_trip(&ack(now, una, nxt), RoundTrip { now, rtt: 40_000, min: 40_000 }, &mut window);
+        };
+        take(&mut hystart, 10_000, 1, 10);
+        take(&mut hystart, 50_000, 10, 20);
         assert_eq!((hystart.round_start, hystart.round_end), (10_000, 10));
-        hystart.on_round_trip(&ack(51_000, 11, 22), SAME, &mut window);
+        take(&mut hystart, 51_000, 11, 22);
         assert_eq!((hystart.round_start, hystart.round_end, hystart.samples), (51_000, 22, 1));
     }
 
@@ -212,7 +211,8 @@ mod tests {
         let (mut hystart, mut window) = (HyStart::new(&Settings::linux(CLOCK)), ENDLESS);
         let nine = |hystart: &mut HyStart, window: &mut Window| {
             (0..9).for_each(|_| {
-                hystart.on_round_trip(&ack(3_000_000, 1, 1), RoundTrip { rtt: 90_000, min: 40_000 }, window)
+                let round_trip = RoundTrip { now: 3_000_000, rtt: 90_000, min: 40_000 };
+                hystart.on_round_trip(&ack(3_000_000, 1, 1), round_trip, window);
             });
             window.ssthresh == window.cwnd
         };

@@ -33,13 +33,18 @@ impl KernelClock {
 
     /// Returns the reading of the clock in jiffies.
     pub(super) fn jiffies(self, now: Time) -> u64 {
-        self.microseconds(now) / 1000
+        jiffies(self.microseconds(now))
     }
 
     /// Returns the time between two readings of the clock in microseconds, the later one at `now`.
     pub(super) fn between(self, now: Time, span: Time) -> u64 {
         self.microseconds(now) - self.microseconds(now - span)
     }
+}
+
+/// Returns a number of microseconds in jiffies.
+pub(super) fn jiffies(microseconds: u64) -> u64 {
+    microseconds / 1000
 }
 
 /// Returns a window as Linux keeps it.

@@ -6,9 +6,10 @@ use super::hystart::HyStart;
 use super::hystart_plus::HyStartPlus;
 use super::{slow_start, AckSample, Dialect, Settings, SlowStart, StartProgress, Window};
 
-/// A round trip, and the smallest one so far \[us\].
+/// A round trip, when it was measured, and the smallest one so far \[us\].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoundTrip {
+    pub(super) now: u64,
     pub(super) rtt: u64,
     pub(super) min: u64,
 }

@@ -31,6 +31,8 @@ struct Sent {
 
 /// Number of later ACKs with blocks that may overtake an ACK before it loses its own.
 const KEPT: u32 = 4096;
+/// Bits of a number.
+const NUMBERS: u32 = u32::MAX >> 1;
 
 impl Blocks {
     pub(super) fn new(settings: SackBlocks) -> Blocks {
@@ -50,7 +52,7 @@ impl Blocks {
             self.recent.clear();
             return (0, self.ack_bytes);
         }
-        let number = self.last.wrapping_add(1).max(1);
+        let number = (self.last.wrapping_add(1) & NUMBERS).max(1);
         let newest = (sequence > next).then(|| self.block_around(sequence, next, beyond));
         // All packets below `next` are in the block of a packet below it, which is not reported.
         let cover = newest.unwrap_or(Selected { first: 0, end: next, duplicate: false });
@@ -91,8 +93,8 @@ impl Blocks {
     /// Reads the blocks of the ACK of a number; each ACK is read once.
     pub(super) fn read(&mut self, number: u32, selected: &mut Vec<Selected>) {
         let Some(oldest) = self.sent.front().map(|sent| sent.number) else { return };
-        let age = |sent: &Sent| sent.number.wrapping_sub(oldest);
-        let wanted = number.wrapping_sub(oldest);
+        let age = |sent: &Sent| sent.number.wrapping_sub(oldest) & NUMBERS;
+        let wanted = number.wrapping_sub(oldest) & NUMBERS;
         let from = self.sent.partition_point(|sent| age(sent) < wanted);
         let to = self.sent.partition_point(|sent| age(sent) <= wanted);
         selected.extend(self.sent.range(from..to).map(|sent| sent.block));
@@ -107,7 +109,7 @@ impl Blocks {
 
     /// Discards the blocks of ACKs that must have been lost.
     fn forget(&mut self) {
-        let old = self.sent.partition_point(|sent| self.last.wrapping_sub(sent.number) > KEPT);
+        let old = self.sent.partition_point(|sent| self.last.wrapping_sub(sent.number) & NUMBERS > KEPT);
         self.sent.drain(..old);
     }
 

@@ -2,17 +2,20 @@
 
 use std::collections::VecDeque;
 
+#[cfg(doc)]
+use super::Acknowledgment;
 use crate::Selected;
 
 /// The packets that arrived beyond a hole, and the duplicates, in the order of their arrival: what is in the SACK options
-/// of all ACKs together (RFC 2018, RFC 2883). A window that differs from the one before is entered among them.
+/// of all ACKs together (RFC 2018, RFC 2883). While some of them are unread, a window that differs from the one before is
+/// entered among them; at other times ACKs have the window themselves ([`Acknowledgment::window_in`]).
 ///
 /// An ACK has no list of packets. It has the number of packets and windows that were entered before it was sent, and where
 /// it arrives, the entries up to that number are read, except those that an earlier ACK made known. So a lost ACK loses no
 /// entry, an overtaken one makes nothing known, and no ACK reveals a packet that arrived after it was sent.
 ///
-/// Numbers have 32 bits and wrap around: two of them are compared by their difference. Those of ACKs in the network
-/// differ by far less than 2^32.
+/// Numbers have 31 bits and wrap around: two of them are compared by their difference. Those of ACKs in the network
+/// differ by far less than 2^31.
 ///
 /// Deviation: an ACK makes all new entries known, where the option has three or four blocks (RFC 2018 section 3);
 /// this differs where more than three holes open between two ACKs, or ACKs are lost.
@@ -26,6 +29,8 @@ pub(super) struct Journal {
     read: u32,
     /// Window that was read last \[packets\].
     window: u64,
+    /// Window that was entered last \[packets\].
+    entered_window: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -41,25 +46,29 @@ const _: () = assert!(size_of::<Entry>() == 16);
 impl Default for Journal {
     /// Returns a journal without entries.
     fn default() -> Journal {
-        Journal { unread: VecDeque::new(), entered: 0, read: 0, window: u64::MAX }
+        Journal { unread: VecDeque::new(), entered: 0, read: 0, window: u64::MAX, entered_window: u64::MAX }
     }
 }
 
-/// Entries that a journal has memory for from its first one on: an initial window gives about as many.
-const EXPECTED: usize = 12;
+/// Entries that a journal has memory for from its first one on.
+const EXPECTED: usize = 4;
+
+/// Bits of a number.
+const NUMBERS: u32 = u32::MAX >> 1;
 
 /// Entries for which a journal keeps memory when all are read.
 const KEPT: usize = 16;
 
 impl Journal {
-    /// Returns a journal whose last entry has this number; all are read.
-    pub(super) fn after(entered: u32) -> Journal {
-        Journal { entered, read: entered, ..Journal::default() }
+    /// Becomes a journal whose last entry has this number; all are read. Its memory stays.
+    pub(super) fn restart_after(&mut self, entered: u32) {
+        self.entered = entered;
+        self.clear();
     }
 
     /// Enters a packet that arrives.
     pub(super) fn enter(&mut self, sequence: u64, duplicate: bool) {
-        self.entered = self.entered.wrapping_add(1);
+        self.entered = self.entered.wrapping_add(1) & NUMBERS;
         match self.unread.back_mut() {
             Some(Entry::Packets { first, count, duplicate: same })
                 if *first + u64::from(*count) == sequence && *same == duplicate && *count < u32::MAX =>
@@ -70,10 +79,19 @@ impl Journal {
         }
     }
 
-    /// Enters a window that is announced from now on.
-    pub(super) fn enter_window(&mut self, packets: u64) {
-        self.entered = self.entered.wrapping_add(1);
-        self.push(Entry::Window(packets));
+    /// Enters a window that is announced from now on; returns whether it is another one than was entered last.
+    pub(super) fn enter_window(&mut self, packets: u64) -> bool {
+        let changes = packets != self.entered_window;
+        if changes {
+            (self.entered, self.entered_window) = (self.entered.wrapping_add(1) & NUMBERS, packets);
+            self.push(Entry::Window(packets));
+        }
+        changes
+    }
+
+    /// Takes a window for the one that was read last, as an ACK had it.
+    pub(super) fn replace_window(&mut self, packets: u64) {
+        self.window = packets;
     }
 
     fn push(&mut self, entry: Entry) {
@@ -101,14 +119,14 @@ impl Journal {
     /// Returns whether the entries up to a number that were not read are windows alone; an old number counts as that of
     /// all.
     pub(super) fn has_windows_alone(&self, number: u32) -> bool {
-        let left = number.wrapping_sub(self.read).min(self.entered.wrapping_sub(self.read));
+        let left = distance(self.read, number).min(distance(self.read, self.entered));
         self.unread.iter().take(left as usize).all(|entry| matches!(entry, Entry::Window(_)))
     }
 
     /// Reads the entries up to a number, and appends them to `selected`; an old number has none.
     pub(super) fn read(&mut self, number: u32, selected: &mut Vec<Selected>) {
-        let mut left = number.wrapping_sub(self.read);
-        if left > self.entered.wrapping_sub(self.read) {
+        let mut left = distance(self.read, number);
+        if left > distance(self.read, self.entered) {
             return;
         }
         self.read = number;
@@ -132,9 +150,7 @@ impl Journal {
                 self.unread.pop_front();
             }
         }
-        if self.unread.is_empty() && self.unread.capacity() > KEPT {
-            self.unread = VecDeque::new();
-        }
+        self.shrink();
     }
 
     /// Gives its memory back if all entries were read.
@@ -144,11 +160,23 @@ impl Journal {
         }
     }
 
-    /// Discards all entries that were not read.
+    /// Discards all entries that were not read. Memory for a few stays.
     pub(super) fn clear(&mut self) {
-        self.unread = VecDeque::new();
-        (self.read, self.window) = (self.entered, u64::MAX);
+        self.unread.clear();
+        self.shrink();
+        (self.read, self.window, self.entered_window) = (self.entered, u64::MAX, u64::MAX);
     }
+
+    fn shrink(&mut self) {
+        if self.unread.is_empty() && self.unread.capacity() > KEPT {
+            self.unread = VecDeque::new();
+        }
+    }
+}
+
+/// Returns how many entries were made from one number to another one.
+fn distance(from: u32, to: u32) -> u32 {
+    to.wrapping_sub(from) & NUMBERS
 }
 
 #[cfg(test)]
@@ -169,7 +197,7 @@ mod tests {
     #[test]
     fn a_number_before_the_first_packet_makes_windows_known_alone() {
         let mut journal = Journal::default();
-        [10, 12, 13].into_iter().for_each(|packets| journal.enter_window(packets));
+        assert_eq!([10, 12, 12, 13].map(|packets| journal.enter_window(packets)), [true, true, false, true]);
         journal.enter(5, false);
         assert_eq!([1, 3, 4].map(|number| journal.has_windows_alone(number)), [true, true, false]);
         assert_eq!((read(&mut journal, 2), journal.window()), (vec![], 12));
@@ -220,10 +248,10 @@ mod tests {
 
     #[test]
     fn numbers_wrap_around() {
-        let start = u32::MAX - 1;
+        let start = NUMBERS - 1;
         let mut journal = Journal { entered: start, read: start, ..Journal::default() };
         (5..10).for_each(|sequence| journal.enter(sequence, false));
-        assert_eq!(read(&mut journal, u32::MAX), [run(5, 6, false)]);
+        assert_eq!(read(&mut journal, NUMBERS), [run(5, 6, false)]);
         assert_eq!(read(&mut journal, 1), [run(6, 8, false)]);
         assert_eq!(read(&mut journal, start), [], "an overtaken ACK");
         assert_eq!(read(&mut journal, 3), [run(8, 10, false)]);
@@ -241,6 +269,9 @@ mod tests {
         (0..100).for_each(|hole| journal.enter(2 * hole, false));
         journal.clear();
         assert_eq!(journal.unread.capacity(), 0);
+        journal.enter(7, false);
+        journal.restart_after(journal.entered());
+        assert!(journal.is_read() && (1..=KEPT).contains(&journal.unread.capacity()), "memory for a few entries stays");
         let number = journal.entered();
         assert_eq!(read(&mut journal, number), []);
     }

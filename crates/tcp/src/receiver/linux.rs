@@ -79,8 +79,6 @@ pub(super) struct LinuxAcks {
     limit: u64,
     /// Window of the last ACK (`rcv_wnd`) \[bytes\].
     window: u64,
-    /// Window that the sender learned of \[packets\]; 0: none.
-    announced: u64,
     /// Most that the application has read in a round trip (`rcvq_space.space`) \[bytes\].
     read: u64,
     /// First packet of the round trip in which what the application reads is counted, and its start.
@@ -137,7 +135,6 @@ impl LinuxAcks {
             clamp,
             limit: window.min(clamp),
             window,
-            announced: 0,
             read: window.min(INITIAL_PACKETS * segment),
             read_from: (0, Time::ZERO),
             rtt8_us: 0,
@@ -325,6 +322,7 @@ impl LinuxAcks {
     fn sent(&mut self, next: u64, held: u32, scheduled: bool) {
         self.announce(next, held);
         (self.delayed_until_ms, self.due, self.pushed) = (None, Time::NEVER, false);
+        debug_assert_eq!(self.deadline(), Time::NEVER, "an ACK that is sent leaves none to send");
         if self.quick > 0 && scheduled {
             self.quick -= 1;
             if self.quick == 0 {

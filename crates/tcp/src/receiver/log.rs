@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use base::cast::to_u32;
 
-use super::{Receiver, Rest};
+use super::{Receiver, Rest, BY_LINUX, LOGS};
 use crate::Selected;
 
 /// Most blocks that a receiver keeps (Linux `TCP_NUM_SACKS`).
@@ -96,6 +96,7 @@ impl Receiver {
         let with_blocks = self.rest.as_ref().is_some_and(|rest| rest.blocks.is_some());
         if self.selective || with_blocks {
             self.rest.get_or_insert_default().log = Some(Box::default());
+            self.held |= if self.held & BY_LINUX != 0 { LOGS } else { 0 };
         }
         self
     }

@@ -8,7 +8,7 @@ use super::blocks::Blocks;
 use super::ecn::EcnEcho;
 use super::journal::Journal;
 use super::linux::LinuxAcks;
-use super::{Receiver, SackLog, CLOSES};
+use super::{Acknowledgment, Receiver, SackLog, CLOSES};
 use crate::quirks::Quirks;
 use crate::ReceiverConfig;
 
@@ -51,9 +51,10 @@ impl Rest {
 
 impl Receiver {
     /// Returns whether an ACK with this number of the journal makes windows known alone, and no packets.
+    #[inline(always)]
     pub fn announces_windows_alone(&self, number: u32) -> bool {
         let alone = |rest: &Rest| rest.blocks.is_none() && rest.journal.has_windows_alone(number);
-        number == 0 || self.rest.as_deref().is_some_and(alone)
+        number == 0 || Acknowledgment::window_in(number).is_some() || self.rest.as_deref().is_some_and(alone)
     }
 
     /// Gives memory back that it can do without until the next transfer.
@@ -101,7 +102,7 @@ impl SpareStates {
             return;
         }
         let mut rest = self.spare.pop().unwrap_or_else(|| Box::new(self.fresh.clone()));
-        rest.journal = Journal::after(entered);
+        rest.journal.restart_after(entered);
         receiver.rest = Some(rest);
     }
 }

@@ -89,12 +89,7 @@ impl Selective {
     /// Updates the scoreboard and the estimates with an ACK (Linux `tcp_sacktag_write_queue`, `tcp_clean_rtx_queue`).
     pub(super) fn take_in(&mut self, now: Time, ack: &Ack<'_>, seen: &mut Seen) {
         (seen.una_advanced, seen.marked) = (ack.next > self.board.una(), ack.marks.has(Marks::ECE));
-        if ack.window != u64::MAX {
-            let window = ack.window.min(self.rules.limit);
-            seen.window_grew = window > self.receiver_window;
-            self.receiver_window = window;
-        }
-        self.pushes.announce(self.receiver_window.saturating_mul(u64::from(self.rules.config.segment_bytes)));
+        seen.window_grew = self.take_window(ack.window);
         let highest = self.board.highest_sacked();
         if seen.una_advanced {
             self.timeouts = 0;
@@ -116,6 +111,17 @@ impl Selective {
         if let Some((_, _, before)) = seen.newest {
             self.rack.adapt(self.board.delivered_before(before), self.board.delivered);
         }
+    }
+
+    /// Takes the window that an ACK announces \[packets\], [`u64::MAX`]: none; returns whether it grew.
+    #[inline(always)]
+    pub(super) fn take_window(&mut self, announced: u64) -> bool {
+        let before = self.receiver_window;
+        if announced != u64::MAX {
+            self.receiver_window = announced.min(self.rules.limit);
+        }
+        self.pushes.announce(self.receiver_window.saturating_mul(u64::from(self.rules.config.segment_bytes)));
+        self.receiver_window > before
     }
 
     #[inline(never)]

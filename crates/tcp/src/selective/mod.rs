@@ -10,6 +10,7 @@ mod control;
 mod detection;
 mod duplicates;
 mod ecn;
+mod in_order;
 mod observation;
 mod pace;
 mod push;
@@ -237,23 +238,33 @@ impl Selective {
         if ack.next < una || ack.next > self.board.nxt() || self.board.outstanding() == 0 || ack.echo < self.opened {
             return;
         }
+        if self.is_in_order(&ack) {
+            return self.on_ack_in_order(now, &ack, actions);
+        }
+        self.on_any_ack(now, &ack, actions);
+    }
+
+    /// Handles an ACK in any state, with or without news.
+    #[inline(never)]
+    fn on_any_ack(&mut self, now: Time, ack: &Ack<'_>, actions: &mut impl Actions) {
+        let una = self.board.una();
         if self.pacer.deadline() <= now {
             // The pacer's timer runs before what the network has received (Linux: a soft timer raises no `NET_RX`).
             self.release(now, actions);
         }
         let (delivered, lost, in_flight) = (self.board.delivered, self.board.marked_lost, self.board.in_flight());
         let (in_recovery, mut seen) = (self.state == State::Recovery, Seen::default());
-        self.take_in(now, &ack, &mut seen);
+        self.take_in(now, ack, &mut seen);
         self.undo.acked = self.board.una() - una;
-        self.read_ace(&ack, to_u32(to_index(self.board.delivered - delivered)), &mut seen);
+        self.read_ace(ack, to_u32(to_index(self.board.delivered - delivered)), &mut seen);
         let mut sample = self.sample(now, delivered, in_flight, &seen);
         self.control.measure(&sample);
         if let Some((end, repeated)) = self.probe {
-            self.judge_probe(now, end, repeated, &ack, &seen);
+            self.judge_probe(now, end, repeated, ack, &seen);
         }
         let mut repair = Repair::Nothing;
         if seen.is_dubious() || self.state != State::Open {
-            repair = self.react(now, una, &ack, &mut seen, actions);
+            repair = self.react(now, una, ack, &mut seen, actions);
         }
         if seen.restarts_timer {
             self.set_timer(now);

@@ -35,6 +35,11 @@ impl Pacer {
         Pacer { release: Time::ZERO, rate: None, sent: 0, on, waits: false }
     }
 
+    /// Returns whether packets are paced.
+    pub(super) fn is_on(&self) -> bool {
+        self.on
+    }
+
     /// Returns the earliest departure of the next packet.
     pub(super) fn release(&self) -> Time {
         self.release

@@ -4,6 +4,7 @@ use base::cast::trunc_to_u64;
 use base::{Clock, Time};
 
 use super::application::{buffer_per_packet, Pace};
+use super::in_order;
 use super::rtt::Bounds;
 use super::timers::Wheel;
 use crate::cc::{CongestionControl, KernelClock, Needs};
@@ -18,6 +19,8 @@ pub(crate) struct Rules {
     pub(crate) config: SelectiveConfig,
     pub(super) control: Box<dyn CongestionControl>,
     pub(super) needs: Needs,
+    /// Whether ACKs of packets in order may be taken by `on_ack_in_order`.
+    pub(super) takes_in_order: bool,
     /// Whether traces record the sender's state.
     pub(super) is_observed: bool,
     pub(super) clock: Clock,
@@ -44,6 +47,7 @@ impl Rules {
         let control = config.build_control(clock);
         Rules {
             needs: control.needs(),
+            takes_in_order: in_order::applies(config, control.needs()),
             is_observed: false,
             clock,
             kernel_clock: KernelClock::new(clock),

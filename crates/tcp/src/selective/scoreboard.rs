@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use base::cast::{low_u32, to_index, to_u32};
+use base::cast::{low_u32, to_index};
 use base::Time;
 
 /// The knowledge of a packet's fate, a bit for each fact.
@@ -152,7 +152,8 @@ impl Scoreboard {
 
     /// Returns the number of packets between SND.UNA and SND.NXT (Linux `packets_out`).
     pub(super) fn outstanding(&self) -> u32 {
-        to_u32(self.segments.len())
+        // Far fewer than 2^32: a run ends with an error before.
+        low_u32(self.segments.len() as u64)
     }
 
     /// Returns the number of them that were acknowledged selectively (Linux `sacked_out`).
@@ -190,6 +191,11 @@ impl Scoreboard {
     /// Returns whether all packets are taken to be in the network, each of them once.
     pub(super) fn is_intact(&self) -> bool {
         self.sacked + self.lost + self.retransmitted == 0
+    }
+
+    /// Returns whether all packets were sent once, and nothing else is known of any.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.untouched <= self.una
     }
 
     /// Returns one past the highest packet that was acknowledged selectively, or SND.UNA.

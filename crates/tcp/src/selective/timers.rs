@@ -195,10 +195,10 @@ impl Selective {
         true
     }
 
-    /// Schedules a tail loss probe after packets were sent.
-    pub(super) fn schedule_probe_after_sending(&mut self, now: Time) {
+    /// Schedules a tail loss probe after packets were sent; returns whether the state allows one.
+    pub(super) fn schedule_probe_after_sending(&mut self, now: Time) -> bool {
         let latest = self.head_timeout();
-        self.schedule_probe(now, latest);
+        self.schedule_probe(now, latest)
     }
 
     /// Sends a tail loss probe: new data, or the last packet again (RFC 8985 section 7.3, Linux

@@ -1,5 +1,6 @@
 //! Transmission: new packets, retransmissions, and whether cwnd limits it.
 
+use base::cast::low_u32;
 use base::Time;
 
 use super::{Repair, Selective};
@@ -41,6 +42,9 @@ impl Selective {
 
     /// Sends the new packets that the windows allow (Linux `tcp_write_xmit`); returns whether there were any.
     pub(super) fn send_new(&mut self, now: Time, actions: &mut impl Actions) -> bool {
+        if !self.pacer.is_on() {
+            return self.send_burst(now, actions);
+        }
         let (before, cwnd) = (self.board.nxt(), self.cwnd_packets());
         while self.board.in_flight() < cwnd && self.may_send_new() && !self.pacer.blocks(now) {
             self.transmit_new(now, actions);
@@ -49,18 +53,52 @@ impl Selective {
                 self.check_room();
             }
         }
-        let sent = base::cast::to_u32(base::cast::to_index(self.board.nxt() - before));
+        let sent = low_u32(self.board.nxt() - before);
+        self.account_sent(sent, cwnd);
+        sent > 0 && {
+            self.schedule_probe_after_sending(now);
+            true
+        }
+    }
+
+    /// Sends the new packets that the windows allow at once, without pacing, as [`Selective::send_new`] does.
+    ///
+    /// How many there are is known before the first one. The timer is set once, behind the last.
+    #[inline(never)]
+    pub(super) fn send_burst(&mut self, now: Time, actions: &mut impl Actions) -> bool {
+        let (before, cwnd) = (self.board.nxt(), self.cwnd_packets());
+        let room = u64::from(cwnd.saturating_sub(self.board.in_flight()));
+        let received = self.board.una().saturating_add(self.receiver_window);
+        let end = (before + room).min(self.written.end()).min(received);
+        if end <= before {
+            self.account_sent(0, cwnd);
+            return false;
+        }
+        let restarts = self.board.outstanding() == 0 || self.timer.waits_for_probe();
+        for sequence in before..end {
+            self.add_new::<false>(now, sequence, actions);
+            if sequence == before {
+                // More packets in flight make no more room.
+                self.check_room();
+            }
+        }
+        self.account_sent(low_u32(end - before), cwnd);
+        if !self.schedule_probe_after_sending(now) && restarts {
+            self.restart_rto(now);
+        }
+        true
+    }
+
+    /// Takes note of how many new packets were sent with a window.
+    #[inline(always)]
+    fn account_sent(&mut self, sent: u32, cwnd: u32) {
         let limited = self.board.in_flight() >= cwnd;
         if sent > 0 || limited {
             self.record_usage(limited);
         }
-        if sent > 0 {
-            if self.is_reducing() {
-                self.reduction.sent += sent;
-            }
-            self.schedule_probe_after_sending(now);
+        if self.is_reducing() {
+            self.reduction.sent += sent;
         }
-        sent > 0
     }
 
     /// Sends the new packets that the windows allow, and takes note of room in the buffer, if there are none too.
@@ -79,12 +117,15 @@ impl Selective {
 
     /// Transmits the packet SND.NXT.
     pub(super) fn transmit_new(&mut self, now: Time, actions: &mut impl Actions) {
-        let (sequence, idle) = (self.board.nxt(), self.board.outstanding() == 0);
+        self.add_new::<true>(now, self.board.nxt(), actions);
+    }
+
+    /// Transmits the packet SND.NXT; sets the timer where it has to start again, or leaves it to the caller.
+    #[inline(always)]
+    fn add_new<const SETS_TIMER: bool>(&mut self, now: Time, sequence: u64, actions: &mut impl Actions) {
+        let idle = self.board.outstanding() == 0;
         if idle && sequence > self.first {
-            let app_limited = self.rules.needs.rate && self.rate.as_ref().is_some_and(|rate| rate.is_limited());
-            let restart = Restart { now, idle_since: self.last_sent, app_limited };
-            self.control.on_restart(&restart, &mut self.window);
-            self.update_pacing();
+            self.end_pause(now);
         }
         self.last_sent = now;
         let pushed = self.takes_push(sequence);
@@ -92,12 +133,21 @@ impl Selective {
         if let Some(rate) = &mut self.rate {
             rate.send(now, self.board.totals(), idle);
         }
-        if idle || self.timer.waits_for_probe() {
+        if SETS_TIMER && (idle || self.timer.waits_for_probe()) {
             self.restart_rto(now);
         }
         self.depart(now);
         let marks = self.marks_of_new().with(self.ending_flags(sequence, pushed));
         actions.transmit(Segment { sequence, retransmission: false, marks, bytes: self.packet_bytes(sequence) });
+    }
+
+    /// Notifies the control of a transmission that ends a time with nothing in flight.
+    #[cold]
+    fn end_pause(&mut self, now: Time) {
+        let app_limited = self.rules.needs.rate && self.rate.as_ref().is_some_and(|rate| rate.is_limited());
+        let restart = Restart { now, idle_since: self.last_sent, app_limited };
+        self.control.on_restart(&restart, &mut self.window);
+        self.update_pacing();
     }
 
     /// Returns whether the sender is in slow start: below ssthresh, and PRR does not set the window.

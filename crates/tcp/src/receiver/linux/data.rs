@@ -6,7 +6,7 @@ use super::blocks::Flush;
 use super::{LinuxAcks, COALESCED, ECN_QUICK, MOST_QUICK};
 use crate::memory::OVERHEAD;
 use crate::receiver::ecn::Demand;
-use crate::receiver::{Acknowledgment, Receiver, UNREAD, WITH_ECN};
+use crate::receiver::{Acknowledgment, Receiver, LOGS, UNREAD, WITH_ECN};
 
 impl Receiver {
     /// Handles a packet in order while none is held beyond a hole, without ECN: what `on_data_by_linux` does with it, in a
@@ -27,17 +27,15 @@ impl Receiver {
         rules.arrive(now, sequence + 1, 0, false);
         rules.pushed |= marks.has(Marks::PSH);
         let sends = rules.acknowledges_now(now, sequence + 1, 0, selective);
-        let acked_window = sends.then(|| {
+        self.deadline = if sends {
             rules.sent(sequence + 1, 0, true);
-            rules.new_window()
-        });
+            Time::NEVER
+        } else {
+            rules.deadline()
+        };
         rules.adjust(now, sequence + 1);
-        self.deadline = rules.deadline();
         (self.next, self.last_delivery) = (sequence + 1, now);
-        if let Some(window) = acked_window? {
-            self.enter_window(window);
-        }
-        Some(self.acknowledgment())
+        sends.then(|| self.acknowledgment_by_linux())
     }
 
     /// Handles a data packet by Linux's rules; returns the ACK that is sent at once, if any.
@@ -164,12 +162,8 @@ impl Receiver {
         let (next, held) = (self.next, self.held());
         let rules = self.linux_rules()?;
         rules.sent(next, held, scheduled);
-        let (deadline, window) = (rules.deadline(), rules.new_window());
-        self.deadline = deadline;
-        if let Some(window) = window {
-            self.enter_window(window);
-        }
-        let acknowledgment = self.acknowledgment();
+        self.deadline = rules.deadline();
+        let acknowledgment = self.acknowledgment_by_linux();
         if self.held & WITH_ECN != 0 {
             self.note_echo();
         }
@@ -178,11 +172,32 @@ impl Receiver {
 }
 
 impl Receiver {
-    /// Enters a window in the journal that ACKs announce from now on.
+    /// Returns an ACK with the window that was chosen for it last, if windows are announced. While the sender has not read
+    /// all of the journal, the ACK has the journal's number, and a new window is entered there.
+    #[inline(always)]
+    fn acknowledgment_by_linux(&mut self) -> Acknowledgment {
+        let code = self.window_code();
+        if self.held & (UNREAD | LOGS) != 0 {
+            if let Some(window) = Acknowledgment::window_in(code) {
+                self.enter_window(window);
+            }
+        }
+        self.acknowledgment_with(code)
+    }
+
+    /// Returns the `journal` of an ACK that announces the window that was chosen last; 0 if windows are not announced.
+    pub(in crate::receiver) fn window_code(&self) -> u32 {
+        let rules = self.rest.as_ref().and_then(|rest| rest.linux.as_ref());
+        // The application has read all but what lies beyond a hole, so that the window is never closed for long.
+        let window = |rules: &LinuxAcks| Acknowledgment::of_window(rules.common.segments(rules.window).max(1));
+        rules.filter(|rules| rules.common.settings.announced).map_or(0, window)
+    }
+
+    /// Enters a window in the journal, if it is not the one that was entered last.
     #[cold]
     fn enter_window(&mut self, window: u64) {
-        if let Some(rest) = &mut self.rest {
-            rest.journal.enter_window(window);
+        let Some(rest) = &mut self.rest else { return };
+        if rest.journal.enter_window(window) {
             if let Some(log) = &mut rest.log {
                 log.enter_window(rest.journal.entered());
             }
@@ -207,15 +222,5 @@ impl LinuxAcks {
         let buffers = u64::from(self.buffers.min(held));
         let held = u64::from(held);
         held * self.segment() + (buffers + (held - buffers) / COALESCED) * OVERHEAD
-    }
-
-    /// Returns the window of the ACK that was just sent, if the sender learns of windows and it is another one
-    /// \[packets\].
-    fn new_window(&mut self) -> Option<u64> {
-        // The application has read all but what lies beyond a hole, so that the window is never closed for long.
-        let window = self.common.segments(self.window).max(1);
-        let changed = self.common.settings.announced && window != self.announced;
-        self.announced = window;
-        changed.then_some(window)
     }
 }

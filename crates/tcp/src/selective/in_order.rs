@@ -1,0 +1,197 @@
+//! An ACK that acknowledges packets in order and nothing else: most ACKs are such ones, and they need few of the questions
+//! that `on_ack` asks.
+
+use base::cast::low_u32;
+use base::{Marks, Time};
+
+use super::{Selective, State};
+use crate::actions::{Ack, Actions};
+use crate::cc::AckSample;
+use crate::{Ecn, Pacing, SelectiveConfig};
+
+/// Returns whether senders with these settings and needs may take ACKs by [`Selective::on_ack_in_order`]: selective
+/// acknowledgment, no pacing, no samples of the delivery rate, no counted marks, and a control that cannot fail.
+pub(super) fn applies(config: &SelectiveConfig, needs: crate::cc::Needs) -> bool {
+    let paced = needs.pacing || config.pacing != Pacing::None;
+    let provided = config.congestion_control.provided.is_some();
+    config.sack && !paced && !needs.rate && config.ecn != Ecn::Accurate && !provided
+}
+
+impl Selective {
+    /// Returns whether an ACK acknowledges packets in order and nothing else, in the state Open, and all packets that are
+    /// outstanding were sent once.
+    #[inline(always)]
+    pub(super) fn is_in_order(&self, ack: &Ack<'_>) -> bool {
+        let open = self.state == State::Open && self.probe.is_none() && self.board.is_untouched();
+        let plain = ack.selected.is_empty() && !ack.marks.has(Marks::ECE);
+        open && plain && ack.next > self.board.una() && self.rules.takes_in_order && self.rate.is_none()
+    }
+
+    /// Handles an ACK of which [`Selective::is_in_order`] holds: what `on_ack` does with it, in a third of the
+    /// instructions.
+    #[inline(never)]
+    pub(super) fn on_ack_in_order(&mut self, now: Time, ack: &Ack<'_>, actions: &mut impl Actions) {
+        let (una, in_flight) = (self.board.una(), self.board.outstanding());
+        self.take_window(ack.window);
+        self.timeouts = 0;
+        let Some((first, last)) = self.board.pop_untouched(ack.next) else { return };
+        self.undo.acked = ack.next - una;
+        self.rack.deliver(now, ack.next - 1, &last, self.min_rtt.get());
+        let rtt = now - last.sent;
+        self.take_sample(now, now - first.sent, rtt);
+        self.rack.adapt(self.board.delivered_before(last.delivered), self.board.delivered);
+        let mut sample = AckSample {
+            now,
+            acked: low_u32(ack.next - una),
+            marked: 0,
+            lost: 0,
+            state: State::Open,
+            may_grow: false,
+            cwnd_limited: self.is_cwnd_limited(),
+            cwnd_used: self.usage.is_limited(),
+            rtt: Some(rtt),
+            min_rtt: self.min_rtt.get(),
+            srtt: self.rtt.smoothed(),
+            una: ack.next,
+            nxt: self.board.nxt(),
+            in_flight: [in_flight, self.board.outstanding()],
+            departure: Time::ZERO,
+            rate: None,
+        };
+        self.control.measure(&sample);
+        sample.may_grow = !std::mem::take(&mut self.undo.responded);
+        self.control.on_ack(&sample, &mut self.window);
+        self.send_after_in_order(now, actions);
+        self.run_application(now, actions);
+        self.timer.settle(now, &self.rules.wheel);
+    }
+
+    /// Sends what the ACK allows. A probe that is scheduled for what is sent replaces the timer that the ACK sets.
+    #[inline(always)]
+    fn send_after_in_order(&mut self, now: Time, actions: &mut impl Actions) {
+        let probes = self.rules.config.tail_loss_probe;
+        if !probes {
+            self.set_timer(now);
+        }
+        if !self.send_burst(now, actions) {
+            if probes {
+                self.set_timer(now);
+            }
+            self.check_room();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use base::Clock;
+
+    use super::*;
+    use crate::actions::{LossEvent, Segment};
+    use crate::cc::{Algorithm, ALGORITHMS};
+    use crate::{Acknowledgment, Dialect, LinuxReceiver, Receiver, ReceiverConfig, SendBuffer};
+
+    const CLOCK: Clock = Clock::PICOSECONDS;
+
+    /// A link with a buffer of packets that loses some at random, and the return path.
+    #[derive(Default)]
+    struct Path {
+        now: Time,
+        free: Time,
+        random: u64,
+        data: VecDeque<(Time, u64, Time)>,
+        acks: VecDeque<(Time, Acknowledgment)>,
+    }
+
+    /// Packets of a second, the one-way delay, and packets that the buffer holds.
+    const RATE: u64 = 1000;
+    const DELAY_S: f64 = 0.02;
+    const BUFFER: u64 = 30;
+
+    impl Actions for Path {
+        fn transmit(&mut self, segment: Segment) {
+            self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let service = Time::from_ticks(CLOCK.ticks_per_second() / RATE);
+            let is_full = self.free > self.now + service.times(BUFFER);
+            if is_full || self.random >> 32 < u64::from(u32::MAX) / 200 {
+                return;
+            }
+            self.free = self.free.max(self.now) + service;
+            self.data.push_back((self.free + CLOCK.time(DELAY_S), segment.sequence, self.now));
+        }
+
+        fn loss(&mut self, _: LossEvent) {}
+    }
+
+    /// Passes an ACK to a sender; where it is one in order, a copy takes it as any other one.
+    fn pass(sender: &mut Selective, path: &mut Path, ack: &Ack<'_>) -> bool {
+        let in_order = sender.is_in_order(ack) && ack.next <= sender.board.nxt() && ack.echo >= sender.opened;
+        let mut other =
+            (sender.clone(), Path { now: path.now, random: path.random, free: path.free, ..Path::default() });
+        let sent = path.data.len();
+        sender.on_ack(path.now, *ack, path);
+        if in_order {
+            other.0.on_any_ack(path.now, ack, &mut other.1);
+            assert_eq!(format!("{sender:?}"), format!("{:?}", other.0), "{ack:?}");
+            assert_eq!(path.data.range(sent..).collect::<Vec<_>>(), other.1.data.iter().collect::<Vec<_>>());
+        }
+        in_order
+    }
+
+    /// Runs a transfer of 4,000 packets; returns how many ACKs there were, and how many of them in order.
+    fn run(config: &SelectiveConfig) -> (u32, u32) {
+        let linux = LinuxReceiver { announced: true, ..LinuxReceiver::default() };
+        let receiver = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
+        let mut receiver = Receiver::new(&receiver, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(DELAY_S));
+        let (mut sender, mut path) = (Selective::new(config, Some(4_000), CLOCK), Path::default());
+        receiver.begin_transfer(Time::ZERO);
+        sender.on_start(Time::ZERO, &mut path);
+        let (mut acks, mut in_order) = (0, 0);
+        while !sender.finished() {
+            let front = |time: Option<Time>| time.unwrap_or(Time::NEVER);
+            let arrivals = [front(path.data.front().map(|data| data.0)), front(path.acks.front().map(|ack| ack.0))];
+            path.now =
+                arrivals.into_iter().chain([receiver.deadline(), sender.deadline()]).min().expect("four instants");
+            let now = path.now;
+            let mut answer = None;
+            if now == arrivals[1] {
+                let (_, ack) = path.acks.pop_front().expect("an ACK arrives");
+                let mut selected = Vec::new();
+                receiver.read_journal(ack.journal, &mut selected);
+                let window = receiver.announced_window();
+                let ack = Ack { next: ack.next, echo: ack.echo, selected: &selected, window, marks: ack.marks };
+                in_order += u32::from(pass(&mut sender, &mut path, &ack));
+                acks += 1;
+            } else if now == arrivals[0] {
+                let (_, sequence, stamp) = path.data.pop_front().expect("a packet arrives");
+                answer = receiver.on_data(now, sequence, stamp, Marks::NONE);
+            } else if now == receiver.deadline() {
+                answer = Some(receiver.on_timer());
+            } else {
+                sender.on_timer(now, &mut path);
+            }
+            path.acks.extend(answer.map(|ack| (now + CLOCK.time(DELAY_S), ack)));
+        }
+        (acks, in_order)
+    }
+
+    #[test]
+    fn an_ack_in_order_does_what_any_ack_does() {
+        let mut taken = 0;
+        for &Algorithm { name, .. } in ALGORITHMS {
+            for tail_loss_probe in [true, false] {
+                let mut config = SelectiveConfig { tail_loss_probe, ..SelectiveConfig::default() };
+                config.congestion_control.name = name.to_owned();
+                config.send_buffer = Some(SendBuffer { buffer_bytes: 20_000, most_buffer_bytes: 4_000_000 });
+                let (acks, in_order) = run(&config);
+                let needs = config.build_control(CLOCK).needs();
+                assert_eq!(in_order > 0, applies(&config, needs), "{name}");
+                assert!(in_order == 0 || (in_order > acks / 2 && in_order < acks), "{name}: {in_order} of {acks}");
+                taken += u32::from(in_order > 0);
+            }
+        }
+        assert!(taken >= 10, "{taken} controls and settings take such ACKs");
+    }
+}
