@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import ConfigDict, Field
 
 from ackclock.scenario.contract import within
-from ackclock.scenario.schema_queues import CodelRulesName, RedEcnName
+from ackclock.scenario.schema_queues import AqmRulesName, RedEcnName
 
 _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 _SCHEDULER = "elements[].queue.scheduler"
@@ -187,7 +187,7 @@ class Codel:
     ecn: bool
     ce_threshold_s: Annotated[float, within(f"{_AQM}.ce_threshold_s")] | None
     mtu_bytes: Annotated[int, within(f"{_AQM}.mtu_bytes")]
-    rules: CodelRulesName
+    rules: AqmRulesName
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +267,7 @@ class DualPi2:
     mtu_bytes: Annotated[int, within(f"{_AQM}.mtu_bytes")]
     ramp_s: Annotated[float, within(f"{_AQM}.ramp_s")] = 0.0
     """Length of the RFC's ramp, which begins at `step_s` [s]; older results lack this field and the next one."""
-    rules: CodelRulesName = "linux"
+    rules: AqmRulesName = "linux"
 
     @property
     def is_random(self) -> bool:

@@ -36,7 +36,7 @@ DisciplineName = Literal[
 VictimName = Literal["arriving", "random", "lowest"]
 RedEcnName = Literal["off", "early", "all"]
 RulesName = Literal["floyd-jacobson", "ns2", "linux", "rfc"]
-CodelRulesName = Literal["rfc", "linux"]
+AqmRulesName = Literal["rfc", "linux"]
 SeparationName = Literal["hash", "perfect", "group"]
 IsolationName = Literal["flows", "triple"]
 
