@@ -191,7 +191,7 @@ impl Receiver {
     /// Returns the ACK of the packets before one whose mark differs from theirs, if it is delayed (RFC 8257 section 3.2).
     pub(super) fn ack_of_earlier(&self, demand: Demand, is_delayed: bool) -> Option<Acknowledgment> {
         (demand.changes && is_delayed).then(|| {
-            let earlier = self.acknowledgment_with(self.window_code());
+            let earlier = self.acknowledgment_with(self.own_window());
             let echoed = Marks::ECE.only_if(!earlier.marks.has(Marks::ECE));
             Acknowledgment { marks: Marks::ECT.with(echoed), ..earlier }
         })

@@ -176,21 +176,27 @@ impl Receiver {
     /// all of the journal, the ACK has the journal's number, and a new window is entered there.
     #[inline(always)]
     fn acknowledgment_by_linux(&mut self) -> Acknowledgment {
-        let code = self.window_code();
         if self.held & (UNREAD | LOGS) != 0 {
-            if let Some(window) = Acknowledgment::window_in(code) {
+            if let Some(window) = self.window() {
                 self.enter_window(window);
             }
         }
-        self.acknowledgment_with(code)
+        self.acknowledgment_with(self.own_window())
     }
 
-    /// Returns the `journal` of an ACK that announces the window that was chosen last; 0 if windows are not announced.
-    pub(in crate::receiver) fn window_code(&self) -> u32 {
-        let rules = self.rest.as_ref().and_then(|rest| rest.linux.as_ref());
+    /// Returns the window that was chosen last \[packets\]; `None` if windows are not announced.
+    fn window(&self) -> Option<u64> {
+        let rules = self.rest.as_ref()?.linux.as_ref()?;
         // The application has read all but what lies beyond a hole, so that the window is never closed for long.
-        let window = |rules: &LinuxAcks| Acknowledgment::of_window(rules.common.segments(rules.window).max(1));
-        rules.filter(|rules| rules.common.settings.announced).map_or(0, window)
+        let packets = || rules.common.segments(rules.window).max(1);
+        rules.common.settings.announced.then(packets)
+    }
+
+    /// Returns the `journal` of an ACK that has the window itself; 0 if it has none, as windows are not announced, or are
+    /// recorded as entries of the journal.
+    pub(in crate::receiver) fn own_window(&self) -> u32 {
+        let window = if self.held & LOGS == 0 { self.window() } else { None };
+        window.map_or(0, Acknowledgment::of_window)
     }
 
     /// Enters a window in the journal, if it is not the one that was entered last.
