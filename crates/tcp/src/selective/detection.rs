@@ -89,7 +89,7 @@ impl Selective {
     /// Updates the scoreboard and the estimates with an ACK (Linux `tcp_sacktag_write_queue`, `tcp_clean_rtx_queue`).
     pub(super) fn take_in(&mut self, now: Time, ack: &Ack<'_>, seen: &mut Seen) {
         (seen.una_advanced, seen.marked) = (ack.next > self.board.una(), ack.marks.has(Marks::ECE));
-        seen.window_grew = self.take_window(ack.window);
+        seen.window_grew = self.take_window(ack.window, seen.una_advanced);
         let highest = self.board.highest_sacked();
         if seen.una_advanced {
             self.timeouts = 0;
@@ -113,12 +113,17 @@ impl Selective {
         }
     }
 
-    /// Takes the window that an ACK announces \[packets\], [`u64::MAX`]: none; returns whether it grew.
+    /// Takes the window that an ACK announces \[packets\], [`u64::MAX`]: none; returns whether it grew. An ACK that does not
+    /// advance SND.UNA may be older than the one before it: it cannot make the window smaller (Linux
+    /// `tcp_may_update_window`; RFC 9293 section 3.10.7.4, SND.WL2).
     #[inline(always)]
-    pub(super) fn take_window(&mut self, announced: u64) -> bool {
+    pub(super) fn take_window(&mut self, announced: u64, una_advanced: bool) -> bool {
         let before = self.receiver_window;
         if announced != u64::MAX {
-            self.receiver_window = announced.min(self.rules.limit);
+            let window = announced.min(self.rules.limit);
+            // The limit itself was not announced by an ACK.
+            let newer = una_advanced || before == self.rules.limit;
+            self.receiver_window = if newer { window } else { window.max(before) };
         }
         self.pushes.announce(self.receiver_window.saturating_mul(u64::from(self.rules.config.segment_bytes)));
         self.receiver_window > before

@@ -32,7 +32,7 @@ impl Selective {
     #[inline(never)]
     pub(super) fn on_ack_in_order(&mut self, now: Time, ack: &Ack<'_>, actions: &mut impl Actions) {
         let (una, in_flight) = (self.board.una(), self.board.outstanding());
-        self.take_window(ack.window);
+        self.take_window(ack.window, true);
         self.timeouts = 0;
         let Some((first, last)) = self.board.pop_untouched(ack.next) else { return };
         self.undo.acked = ack.next - una;
@@ -193,5 +193,20 @@ mod tests {
             }
         }
         assert!(taken >= 10, "{taken} controls and settings take such ACKs");
+    }
+    /// Linux `tcp_may_update_window`: without an advance of SND.UNA the window has to be larger.
+    #[test]
+    fn an_ack_that_was_overtaken_makes_the_window_no_smaller() {
+        let mut sender = Selective::new(&SelectiveConfig::default(), None, CLOCK);
+        let mut path = Path::default();
+        sender.on_start(Time::ZERO, &mut path);
+        let mut known = Vec::new();
+        for (next, window) in [(0, 50), (2, 40), (2, 30), (2, 60), (2, 50), (3, 20)] {
+            path.now += CLOCK.time(0.01);
+            let ack = Ack { next, echo: Time::ZERO, selected: &[], window, marks: Marks::NONE };
+            sender.on_ack(path.now, ack, &mut path);
+            known.push(sender.receiver_window);
+        }
+        assert_eq!(known, [50, 40, 40, 60, 60, 20]);
     }
 }
