@@ -55,7 +55,7 @@ NAMES = {
     "elements[].counting": schema_links.CountingName,
     "elements[].token_bucket.kind": schema_links.BucketKindName,
     "elements[].queue.aqm.ecn": schema_queues.RedEcnName,
-    "elements[].queue.aqm.rules": schema_queues.CodelRulesName,
+    "elements[].queue.aqm.rules": schema_queues.AqmRulesName,
     "elements[].queue.overflow": resolved_queues.OverflowName,
     "elements[].loss.applies_to": losses.CrossingName,
     "elements[].loss.law.model": losses.LossModelName,
