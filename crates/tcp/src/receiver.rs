@@ -220,23 +220,37 @@ impl Receiver {
         self.deadline
     }
 
-    /// Handles a data packet that arrives; returns the ACK that is sent at once, if any.
+    /// Handles a data packet that arrives; returns the ACK that is sent at once, if any. `echo_age` is that of its segment.
     #[inline(always)]
-    pub fn on_data(&mut self, now: Time, sequence: u64, stamp: Time, marks: Marks) -> Option<Acknowledgment> {
+    pub fn on_data(
+        &mut self,
+        now: Time,
+        sequence: u64,
+        stamp: Time,
+        marks: Marks,
+        echo_age: u32,
+    ) -> Option<Acknowledgment> {
         if sequence == self.next && self.held == 0 {
             self.next += 1;
             self.last_delivery = now;
             return self.in_order(now, stamp);
         }
-        self.special(now, sequence, stamp, marks)
+        self.special(now, sequence, stamp, marks, echo_age)
     }
 
     /// Handles a packet that is special: not the next one in order, or not by the usual rules. Out of line, so that the
     /// common case keeps its registers.
     #[inline(never)]
-    fn special(&mut self, now: Time, sequence: u64, stamp: Time, marks: Marks) -> Option<Acknowledgment> {
+    fn special(
+        &mut self,
+        now: Time,
+        sequence: u64,
+        stamp: Time,
+        marks: Marks,
+        echo_age: u32,
+    ) -> Option<Acknowledgment> {
         if sequence == self.next && self.held & !UNREAD == BY_LINUX {
-            return self.in_order_by_linux(now, stamp, marks);
+            return self.in_order_by_linux(now, stamp, marks, echo_age);
         }
         if sequence == Receiver::NO_DATA {
             return None;
@@ -245,7 +259,7 @@ impl Receiver {
             self.take_fin(sequence, marks);
         }
         let acknowledgment = if self.held & BY_LINUX != 0 {
-            self.on_data_by_linux(now, sequence, stamp, marks)
+            self.on_data_by_linux(now, sequence, stamp, marks, echo_age)
         } else if self.held & WITH_ECN != 0 {
             self.on_data_with_ecn(now, sequence, stamp, marks)
         } else {
@@ -287,19 +301,6 @@ impl Receiver {
             journal: self.report_blocks(sequence).unwrap_or(acknowledgment.journal),
             ..acknowledgment
         })
-    }
-
-    /// Returns the number of the ACK that answers a packet, whose blocks make it longer; `None` without ns-2's blocks.
-    fn report_blocks(&mut self, sequence: u64) -> Option<u32> {
-        let held = self.held() > 0;
-        let Rest { blocks, log, .. } = self.rest.as_deref_mut()?;
-        let blocks = blocks.as_mut()?;
-        let (number, bytes) = blocks.report(sequence, self.next, held, &mut self.beyond);
-        if let Some(log) = log {
-            blocks.reported(number).for_each(|block| log.report(number, block));
-        }
-        self.ack_bytes = bytes;
-        Some(number)
     }
 
     /// Enters a packet in the journal that arrives beyond a hole or a second time.
