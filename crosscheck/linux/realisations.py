@@ -45,7 +45,8 @@ def realise(scenario: Scenario, shift_us: float) -> Scenario:
     Returns
     -------
     dict
-        The same with timers that expire by the kernel's clock, later flows, another seed and ACKs whose delays vary.
+        The same with timers that expire by the kernel's clock, later flows and steps of the delay, another seed and
+        ACKs whose delays vary.
     """
     clock_s = TICKS_S + translate(scenario).offset_s
     flows = [_by_clock(flow, clock_s) for flow in scenario["flows"]]
@@ -58,7 +59,8 @@ def realise(scenario: Scenario, shift_us: float) -> Scenario:
     links = [_jitter(stay_s, number) for number in range(len(flows))]
     later = [_later(flow, shift_us, first + number) for number, flow in enumerate(flows)]
     run = {**scenario["run"], "seed": scenario["run"]["seed"] + round(shift_us)}
-    return {**scenario, "elements": [*scenario["elements"], *links], "flows": later, "run": run}
+    elements = [_later_steps(element, shift_us) for element in scenario["elements"]]
+    return {**scenario, "elements": [*elements, *links], "flows": later, "run": run}
 
 
 def _by_clock(flow: Scenario, clock_s: float) -> Scenario:
@@ -76,6 +78,15 @@ def _later(flow: Scenario, shift_us: float, hop: int) -> Scenario:
     """Start a flow later, and let its ACKs cross one more element."""
     crossing = _with(flow, {"return_path": [*tcp_of(flow)["return_path"], hop]})
     return {**crossing, "start_s": flow["start_s"] + shift_us / 1e6}
+
+
+def _later_steps(element: Scenario, shift_us: float) -> Scenario:
+    """Let the delay of an element step later, as the kernel's does: there all that happens after the start is later."""
+    process = element.get("delay_process")
+    if process is None or process["law"]["kind"] != "steps":
+        return element
+    steps = [[at_s + shift_us / 1e6 if at_s else at_s, extra_s] for at_s, extra_s in process["law"]["steps_s"]]
+    return {**element, "delay_process": {**process, "law": {**process["law"], "steps_s": steps}}}
 
 
 @lru_cache(maxsize=256)

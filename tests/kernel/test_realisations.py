@@ -5,7 +5,7 @@ from crosscheck.linux import ours
 from crosscheck.linux.draw import draw
 from crosscheck.linux.experiment import JITTER_S, TICKS_S
 from crosscheck.linux.realisations import SHIFTS_US, realise, shift_name, shifts_of
-from crosscheck.linux.recorded import figures
+from crosscheck.linux.recorded import figures, runs
 
 SCENARIO = resolve(load(draw(5, 3))).to_dict()
 
@@ -17,6 +17,18 @@ def test_a_realisation_starts_later_with_another_seed() -> None:
     ]
     assert all(abs(after - before - 200e-6) < 1e-12 for before, after in starts)
     assert later["run"]["seed"] == SCENARIO["run"]["seed"] + 200
+
+
+def test_a_step_of_the_delay_comes_later_too() -> None:
+    """Else a start of 0.8 ms decides which packet is the last one before the step of `J_bbr` (kit/lab.c: `base`)."""
+    scenario = runs()["J_bbr"].scenario()
+    steps = [
+        element["delay_process"]["law"]["steps_s"]
+        for one in (scenario, realise(scenario, 800.0))
+        for element in one["elements"]
+        if element["name"] == "wire"
+    ]
+    assert steps == [[[0.0, 0.0], [10.0, 0.3]], [[0.0, 0.0], [10.0 + 800e-6, 0.3]]]
 
 
 def test_timers_expire_by_the_kernels_clock_in_the_run_itself_too() -> None:

@@ -131,7 +131,8 @@ pub struct Packet {
     /// Number of the flow that it belongs to.
     pub flow: u32,
     /// ACK: number of packets in the receiver's journal that it makes known; 0: none. Requests and answers: their
-    /// number, from 1. ACK of a FIN: one past the last data packet, modulo 2^32.
+    /// number, from 1. ACK of a FIN: one past the last data packet, modulo 2^32. Data: age of the timestamp that it echoes,
+    /// where its sender has selective acknowledgment.
     pub journal: u32,
     /// Length on every link, headers included \[bytes\].
     pub bytes: u16,

@@ -26,7 +26,7 @@ impl Actions for Outbox<'_> {
             stamp: self.now,
             hop,
             flow: self.flow,
-            journal: 0,
+            journal: segment.echo_age,
             bytes,
             kind: if segment.retransmission { PacketKind::Retransmission } else { PacketKind::Data },
             marks: segment.marks,

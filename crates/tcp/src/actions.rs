@@ -41,6 +41,8 @@ pub struct Segment {
     pub marks: Marks,
     /// Length of its packet, headers included; `None`: that of all \[bytes\].
     pub bytes: Option<u16>,
+    /// Age of the timestamp that it echoes: the time since the last ACK arrived, in units of a receiver by Linux's rules.
+    pub echo_age: u32,
 }
 
 /// The way in which a loss was found.

@@ -385,6 +385,6 @@ impl Classic {
         if self.ecn {
             marks = marks.with(self.marks_of(sequence));
         }
-        actions.transmit(Segment { sequence, retransmission, marks, bytes: None });
+        actions.transmit(Segment { sequence, retransmission, marks, bytes: None, echo_age: 0 });
     }
 }

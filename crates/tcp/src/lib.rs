@@ -7,6 +7,7 @@ mod actions;
 pub mod cc;
 mod classic;
 mod config;
+mod echo_age;
 mod endpoint;
 mod machine;
 mod memory;

@@ -1,3 +1,4 @@
+mod acknowledgment;
 mod blocks;
 mod close;
 mod ecn;
@@ -8,12 +9,12 @@ mod rest;
 
 use std::mem::offset_of;
 
-use base::cast::low_u32;
 use base::{prefetch, Clock, Marks, Time};
 
 use crate::quirks::Quirks;
 use crate::reassembly::Reassembly;
 use crate::{Dialect, Ecn, ReceiverConfig, Selected};
+pub use acknowledgment::Acknowledgment;
 use ecn::EcnEcho;
 use linux::LinuxAcks;
 pub use log::{AckKey, SackLog};
@@ -71,37 +72,6 @@ const BITS: u32 = UNREAD | BY_LINUX | BEGUN_BY_COPY | WITH_ECN | CLOSES | LOGS;
 
 // The fields that a packet in order needs leave three words of a cache line to others.
 const _: () = assert!(offset_of!(Receiver, beyond) == 40);
-
-/// An ACK that the receiver sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Acknowledgment {
-    /// Number of the packet expected next.
-    pub next: u64,
-    /// Stamp of a data packet, echoed (RFC 7323).
-    pub echo: Time,
-    /// Number of packets and windows in the receiver's journal, modulo 2^31, if the sender has not read them all; else the
-    /// receiver's window, which [`Acknowledgment::window_in`] finds, or 0 if none is announced. A number that happens to be
-    /// 0 makes nothing known. With ns-2's blocks the number of the ACK; 0 if it has no blocks.
-    pub journal: u32,
-    /// Flags of the ACK: ECN bits, FIN.
-    pub marks: Marks,
-}
-
-impl Acknowledgment {
-    /// Bit of `journal`: the others are a window.
-    const WINDOW: u32 = 1 << 31;
-
-    /// Returns the window \[packets\] that an ACK with this `journal` announces by itself, without the receiver's journal.
-    #[inline(always)]
-    pub fn window_in(journal: u32) -> Option<u64> {
-        (journal & Acknowledgment::WINDOW != 0).then_some(u64::from(journal & !Acknowledgment::WINDOW))
-    }
-
-    /// Returns the `journal` of an ACK that announces a window by itself.
-    fn of_window(packets: u64) -> u32 {
-        low_u32(packets.min(u64::from(Acknowledgment::WINDOW - 1))) | Acknowledgment::WINDOW
-    }
-}
 
 impl Receiver {
     /// Number of a packet that carries no data; the receiver ignores it.
@@ -242,23 +212,37 @@ impl Receiver {
         self.deadline
     }
 
-    /// Handles a data packet that arrives; returns the ACK that is sent at once, if any.
+    /// Handles a data packet that arrives; returns the ACK that is sent at once, if any. `echo_age` is that of its segment.
     #[inline(always)]
-    pub fn on_data(&mut self, now: Time, sequence: u64, stamp: Time, marks: Marks) -> Option<Acknowledgment> {
+    pub fn on_data(
+        &mut self,
+        now: Time,
+        sequence: u64,
+        stamp: Time,
+        marks: Marks,
+        echo_age: u32,
+    ) -> Option<Acknowledgment> {
         if sequence == self.next && self.held == 0 {
             self.next += 1;
             self.last_delivery = now;
             return self.in_order(now, stamp);
         }
-        self.special(now, sequence, stamp, marks)
+        self.special(now, sequence, stamp, marks, echo_age)
     }
 
     /// Handles a packet that is special: not the next one in order, or not by the usual rules. Out of line, so that the
     /// common case keeps its registers.
     #[inline(never)]
-    fn special(&mut self, now: Time, sequence: u64, stamp: Time, marks: Marks) -> Option<Acknowledgment> {
+    fn special(
+        &mut self,
+        now: Time,
+        sequence: u64,
+        stamp: Time,
+        marks: Marks,
+        echo_age: u32,
+    ) -> Option<Acknowledgment> {
         if sequence == self.next && self.held & !(UNREAD | LOGS) == BY_LINUX {
-            return self.in_order_by_linux(now, stamp, marks);
+            return self.in_order_by_linux(now, stamp, marks, echo_age);
         }
         if sequence == Receiver::NO_DATA {
             return None;
@@ -267,7 +251,7 @@ impl Receiver {
             self.take_fin(sequence, marks);
         }
         let acknowledgment = if self.held & BY_LINUX != 0 {
-            self.on_data_by_linux(now, sequence, stamp, marks)
+            self.on_data_by_linux(now, sequence, stamp, marks, echo_age)
         } else if self.held & WITH_ECN != 0 {
             self.on_data_with_ecn(now, sequence, stamp, marks)
         } else {
@@ -309,19 +293,6 @@ impl Receiver {
             journal: self.report_blocks(sequence).unwrap_or(acknowledgment.journal),
             ..acknowledgment
         })
-    }
-
-    /// Returns the number of the ACK that answers a packet, whose blocks make it longer; `None` without ns-2's blocks.
-    fn report_blocks(&mut self, sequence: u64) -> Option<u32> {
-        let held = self.held() > 0;
-        let Rest { blocks, log, .. } = self.rest.as_deref_mut()?;
-        let blocks = blocks.as_mut()?;
-        let (number, bytes) = blocks.report(sequence, self.next, held, &mut self.beyond);
-        if let Some(log) = log {
-            blocks.reported(number).for_each(|block| log.report(number, block));
-        }
-        self.ack_bytes = bytes;
-        Some(number)
     }
 
     /// Enters a packet in the journal that arrives beyond a hole or a second time.

@@ -350,7 +350,7 @@ impl Party for ReceiverParty {
     fn hear(&mut self, now: Time, words: &[&str], said: &mut Said) -> Result<(), String> {
         let ["data", words @ ..] = words else { return Err("a receiver hears data only".into()) };
         for sequence in numbers_and_echo(words)?.0 {
-            if let Some(acknowledgment) = self.receiver.on_data(now, sequence, now, Marks::NONE) {
+            if let Some(acknowledgment) = self.receiver.on_data(now, sequence, now, Marks::NONE, 0) {
                 self.say(now, acknowledgment, said);
             }
         }

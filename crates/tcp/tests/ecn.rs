@@ -28,7 +28,7 @@ impl Host {
         for (step, &(sequence, marks)) in packets.iter().enumerate() {
             let ms = start + step as u64;
             self.wait(ms);
-            let ack = self.receiver.on_data(at(ms), sequence, at(ms), marks);
+            let ack = self.receiver.on_data(at(ms), sequence, at(ms), marks, 0);
             self.acks.extend(ack.map(|ack| (ms, ack.next, ack.marks.has(Marks::ECE))));
         }
     }
@@ -143,7 +143,7 @@ fn accurate_acks_count_marks() {
         // Linux begins with quick ACKs, until its window stops to grow.
         let first = if linux.is_some() { 200 } else { 0 };
         for number in 0..first {
-            receiver.on_data(at(number), number, at(number), ECT);
+            receiver.on_data(at(number), number, at(number), ECT, 0);
             while receiver.deadline() <= at(number) {
                 receiver.on_timer();
             }
@@ -155,13 +155,13 @@ fn accurate_acks_count_marks() {
         }
         let marks = [(0, ECT), (1, CE), (2, CE), (3, CE), (4, ECT), (5, CE), (0, CE)];
         for (step, (offset, bits)) in (300..).zip(marks) {
-            let ack = receiver.on_data(at(step), first + offset, at(step), bits);
+            let ack = receiver.on_data(at(step), first + offset, at(step), bits, 0);
             acks.extend(ack.map(|ack| (step - 300, ack.next - first, ack.marks.ace())));
         }
         // By Linux's rules two packets are acknowledged in any case.
         assert_eq!(acks, [(1, 2, 6), (3, 4, 0), (5, 6, 1), (6, 6, 2)], "by Linux: {}", linux.is_some());
         receiver.begin_transfer(at(400));
-        let ack = receiver.on_data(at(401), first + 6, at(401), CE);
+        let ack = receiver.on_data(at(401), first + 6, at(401), CE, 0);
         assert_eq!(ack.map(|ack| ack.marks.ace()), Some(6), "the next transfer counts from 5 again");
     }
 }

@@ -57,7 +57,7 @@ impl World {
         if sequence != next {
             self.entries.push((sequence, !fresh));
         }
-        let acknowledgment = self.receiver.on_data(now, sequence, now, Marks::NONE);
+        let acknowledgment = self.receiver.on_data(now, sequence, now, Marks::NONE, 0);
         let at_once = sequence == next || acknowledgment.is_some();
         assert!(at_once || self.receiver.deadline() != Time::NEVER, "packet {sequence} out of order is acknowledged");
         if let Some(acknowledgment) = acknowledgment {
@@ -137,15 +137,15 @@ fn a_transfer_knows_nothing_of_the_one_before() {
     let mut receiver = Receiver::new(&config, Dialect::Rfc, Clock::PICOSECONDS);
     let mut acks = Vec::new();
     for sequence in [0, 2, 1, 1] {
-        acks.extend(receiver.on_data(Time::ZERO, sequence, Time::ZERO, Marks::NONE));
+        acks.extend(receiver.on_data(Time::ZERO, sequence, Time::ZERO, Marks::NONE, 0));
     }
     receiver.begin_transfer(Time::ZERO);
-    acks.extend(receiver.on_data(Time::ZERO, 3, Time::ZERO, Marks::NONE));
-    assert_eq!(receiver.on_data(Time::ZERO, 2, Time::ZERO, Marks::NONE), None, "a packet of the transfer before");
+    acks.extend(receiver.on_data(Time::ZERO, 3, Time::ZERO, Marks::NONE, 0));
+    assert_eq!(receiver.on_data(Time::ZERO, 2, Time::ZERO, Marks::NONE, 0), None, "a packet of the transfer before");
     let mut selected = Vec::new();
     acks.iter().for_each(|ack| receiver.read_journal(ack.journal, &mut selected));
     assert_eq!(selected, []);
-    let ack = receiver.on_data(Time::ZERO, 5, Time::ZERO, Marks::NONE).expect("an ACK");
+    let ack = receiver.on_data(Time::ZERO, 5, Time::ZERO, Marks::NONE, 0).expect("an ACK");
     receiver.read_journal(ack.journal, &mut selected);
     assert_eq!(selected, [Selected { first: 5, end: 6, duplicate: false }]);
 }

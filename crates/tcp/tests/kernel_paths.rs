@@ -10,7 +10,10 @@ mod cases;
 use std::collections::BTreeSet;
 
 use base::{Clock, Marks, RandomStream, Time};
-use tcp::{Ack, Actions, Ecn, LossEvent, Pacing, PushConfig, Segment, Selected, Selective, SelectiveConfig, State};
+use tcp::{
+    Ack, Actions, Dialect, Ecn, LinuxReceiver, LossEvent, Pacing, PushConfig, Receiver, ReceiverConfig, Segment,
+    Selected, Selective, SelectiveConfig, State,
+};
 
 const CLOCK: Clock = Clock::PICOSECONDS;
 const MICROSECOND: Time = Time::from_ticks(1_000_000);
@@ -94,6 +97,7 @@ struct Arrival {
     sequence: u64,
     sent: Time,
     marks: Marks,
+    echo_age: u32,
 }
 
 impl Wire {
@@ -114,9 +118,10 @@ impl Wire {
 
 impl Wire {
     /// Lets a packet pass the path, or holds it.
-    fn arrive(&mut self, sequence: u64, index: usize, marks: Marks) {
+    fn arrive(&mut self, segment: Segment, index: usize, marks: Marks) {
+        let Segment { sequence, echo_age, .. } = segment;
         let at = self.free + self.fate.forward(self.free);
-        let arrival = Arrival { at, sequence, sent: self.now, marks };
+        let arrival = Arrival { at, sequence, sent: self.now, marks, echo_age };
         let held = self.fate.held.filter(|&(segment, _)| segment == sequence + 1 && self.sent[index] == 1);
         if let Some((_, more)) = held {
             self.holding = Some((arrival, more));
@@ -162,7 +167,7 @@ impl Actions for Wire {
             marks.mark();
         }
         if !lost {
-            self.arrive(segment.sequence, index, marks);
+            self.arrive(segment, index, marks);
         }
     }
 
@@ -377,5 +382,36 @@ fn psh_is_where_the_kernel_sets_it() {
         let (_, wire) = play(&Case { config: SelectiveConfig { push, ..case.config.clone() }, ..case.clone() });
         let ours: Vec<u64> = wire.pushed.into_iter().take(expected.len()).collect();
         assert_eq!(ours, expected, "{name}");
+    }
+}
+
+/// Returns the numbers of the ACKs that our receiver sends for the packets of a recording, on the path of its ACKs.
+fn acknowledge(case: &Case) -> Vec<u64> {
+    let linux =
+        LinuxReceiver { segment_bytes: 1448, buffer_bytes: 2_000_000, most_buffer_bytes: 67_108_864, announced: true };
+    let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
+    let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(case.fate.back_s));
+    receiver.begin_transfer(CLOCK.time(case.fate.clock_s) + case.fate.handshake());
+    let mut acks = Vec::new();
+    for &Arrival { at, sequence, sent, marks, echo_age } in &play(case).1.arrivals {
+        while receiver.deadline() <= at {
+            acks.push(receiver.on_timer().next);
+        }
+        acks.extend(receiver.on_data(at, sequence, sent, marks, echo_age).map(|ack| ack.next));
+    }
+    acks
+}
+
+/// Linux `tcp_rcv_rtt_measure_ts`: the round trip is that of the ACK whose timestamp a segment echoes, which a sender that
+/// paces had got some time before. The receive buffer grows with it, and with that which packets are acknowledged singly: in
+/// BBR's startup the first 343 of them. In the recording with drops a millisecond of the kernel's clock begins elsewhere.
+#[test]
+fn acks_of_packets_that_bbr_paces_are_the_kernels() {
+    for (name, exact) in [("bbr_clean", 4723), ("bbr_drops", 1129)] {
+        let case = cases::all().into_iter().find(|case| case.name == name).expect("a recording");
+        let push = Some(PushConfig { write_bytes: Some(65536) });
+        let case = Case { config: SelectiveConfig { push, ..case.config.clone() }, ..case };
+        let kernel: Vec<u64> = read(case.text).iter().skip(1).take(exact).map(|recorded| recorded.line.una).collect();
+        assert_eq!(acknowledge(&case)[..exact], kernel, "{name}");
     }
 }

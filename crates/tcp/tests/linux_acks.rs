@@ -64,7 +64,7 @@ fn acknowledge(run: &Run) -> Vec<(u64, u64)> {
             acks.push(read(&mut receiver, ack));
         }
         let marks = Marks::PSH.only_if(run.pushed.contains(&sequence));
-        if let Some(ack) = receiver.on_data(at(time), sequence, at(stamp), marks) {
+        if let Some(ack) = receiver.on_data(at(time), sequence, at(stamp), marks, 0) {
             acks.push(read(&mut receiver, ack));
         }
     }
@@ -133,11 +133,11 @@ fn delayed_acks(arrivals_ms: &[u64]) -> Vec<u64> {
     let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(0.3));
     let at = |ms: u64| Time::from_ticks(ms * 1_000_000_000);
     for number in 0..4 {
-        assert!(receiver.on_data(at(number), number, at(number), Marks::NONE).is_some());
+        assert!(receiver.on_data(at(number), number, at(number), Marks::NONE, 0).is_some());
     }
     let mut delayed = Vec::new();
     for (number, &arrival) in (4..).zip(arrivals_ms) {
-        assert_eq!(receiver.on_data(at(arrival), number, at(arrival), Marks::NONE), None, "at {arrival} ms");
+        assert_eq!(receiver.on_data(at(arrival), number, at(arrival), Marks::NONE, 0), None, "at {arrival} ms");
         delayed.push(receiver.deadline().ticks() / 1_000_000_000);
         receiver.on_timer();
     }
@@ -159,11 +159,11 @@ fn a_third_run_beyond_a_hole_sends_the_held_ack() {
         receiver.begin_transfer(Time::ZERO);
         // Beyond the quick ACKs of a connection's beginning.
         for sequence in 0..40 {
-            receiver.on_data(at(100_000 + 120 * sequence), sequence, at(120 * sequence), Marks::NONE);
+            receiver.on_data(at(100_000 + 120 * sequence), sequence, at(120 * sequence), Marks::NONE, 0);
         }
         let arrive = |(index, &sequence): (usize, &u64)| {
             let now = at(110_000 + 120 * index as u64);
-            receiver.on_data(now, sequence, at(60_000), Marks::NONE).map(|ack| ack.journal)
+            receiver.on_data(now, sequence, at(60_000), Marks::NONE, 0).map(|ack| ack.journal)
         };
         sequences.iter().enumerate().map(arrive).collect::<Vec<_>>()
     };

@@ -156,7 +156,7 @@ fn acks(receiver: &mut Receiver, packets: &[(u64, Marks)]) -> Vec<(u64, bool)> {
     let mut heard = Vec::new();
     for (step, &(sequence, marks)) in packets.iter().enumerate() {
         let now = at(10 + step as u64);
-        heard.extend(receiver.on_data(now, sequence, now, marks).map(|ack| (ack.next, ack.marks.has(Marks::ECE))));
+        heard.extend(receiver.on_data(now, sequence, now, marks, 0).map(|ack| (ack.next, ack.marks.has(Marks::ECE))));
     }
     heard
 }

@@ -160,7 +160,7 @@ impl World {
         match self.travelling.pop_first() {
             Some((_, Message::Data(sequence, stamp))) => {
                 self.arrived.insert(sequence);
-                let acknowledgment = self.receiver.on_data(self.now, sequence, stamp, Marks::NONE);
+                let acknowledgment = self.receiver.on_data(self.now, sequence, stamp, Marks::NONE, 0);
                 self.check_receiver(acknowledgment);
             }
             Some((_, Message::Ack(Acknowledgment { next, echo, .. }))) => {

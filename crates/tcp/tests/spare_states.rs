@@ -33,7 +33,7 @@ fn transfer(receiver: &mut Receiver, first: u64, start_ms: u64, copies: u64) -> 
     for (index, number) in arrivals.enumerate() {
         let now = at(start_ms + 20 + index as u64);
         let timed = (receiver.deadline() <= now).then(|| receiver.on_timer());
-        let at_once = receiver.on_data(now, first + number, at(start_ms + index as u64), Marks::NONE);
+        let at_once = receiver.on_data(now, first + number, at(start_ms + index as u64), Marks::NONE, 0);
         for ack in timed.into_iter().chain(at_once) {
             let mut selected = Vec::new();
             // Every third ACK is lost, and an old one arrives in its place.
@@ -74,7 +74,7 @@ fn a_receiver_keeps_its_state_while_copies_of_packets_may_arrive() {
     states.give(&mut receiver, 0);
     transfer(&mut receiver, 0, 0, 1);
     assert_eq!(states.take(&mut receiver, 2), None, "a second copy is on its way");
-    let answer = receiver.on_data(at(500), 20, at(490), Marks::NONE).expect("an ACK of a duplicate");
+    let answer = receiver.on_data(at(500), 20, at(490), Marks::NONE, 0).expect("an ACK of a duplicate");
     assert!(answer.journal > 0, "the duplicate is in the journal");
     assert!(states.take(&mut receiver, 2).is_some());
 }
@@ -96,7 +96,7 @@ fn an_ack_has_the_window_itself_unless_it_has_packets_out_of_order() {
     let mut receiver = receiver(&config());
     receiver.begin_transfer(at(0));
     let mut answer = |number: u64| {
-        receiver.on_data(at(20 + number), number, at(number), Marks::NONE).map(|ack| {
+        receiver.on_data(at(20 + number), number, at(number), Marks::NONE, 0).map(|ack| {
             let mut selected = Vec::new();
             receiver.read_journal(ack.journal, &mut selected);
             (Acknowledgment::window_in(ack.journal), receiver.announced_window(), selected.len())

@@ -74,7 +74,7 @@ fn senders_come_to_know_all_that_arrives_out_of_order() {
         for flow in 0..3 {
             assert!(engine.senders[flow].sender.finished(), "private links: {private}");
             let receiver = &mut engine.network.flows[flow].receiver;
-            let ack = receiver.on_data(engine.now, 2999, engine.now, Marks::NONE).expect("an ACK");
+            let ack = receiver.on_data(engine.now, 2999, engine.now, Marks::NONE, 0).expect("an ACK");
             assert!(ack.journal > 20, "few packets came out of order: {}", ack.journal);
             let mut selected = Vec::new();
             receiver.read_journal(ack.journal, &mut selected);

@@ -66,7 +66,8 @@ impl Engine {
     #[inline(never)]
     pub(super) fn send_datagram(&mut self, flow: u32, source: u32, now: Time) {
         let source = &mut self.datagrams[source as usize];
-        let segment = Segment { sequence: source.sent, retransmission: false, marks: Marks::NONE, bytes: None };
+        let segment =
+            Segment { sequence: source.sent, retransmission: false, marks: Marks::NONE, bytes: None, echo_age: 0 };
         source.sent += 1;
         self.senders[flow as usize].start = source.next(now);
         self.network.pings.count_sent(flow, now, &self.network.measurement);

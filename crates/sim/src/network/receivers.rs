@@ -103,7 +103,7 @@ impl Network {
         }
         let slot = &mut self.flows[flow as usize];
         let before = slot.receiver.next();
-        let acknowledgment = slot.receiver.on_data(time, packet.sequence, packet.stamp, packet.marks);
+        let acknowledgment = slot.receiver.on_data(time, packet.sequence, packet.stamp, packet.marks, packet.journal);
         let index = self.measurement.index(time);
         let counts = &mut self.accounts[slot.receiver_account as usize];
         if time >= self.batch_end {

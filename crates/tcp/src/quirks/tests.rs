@@ -138,7 +138,7 @@ impl Ends {
                     );
                 }
                 Message::Data(sequence, stamp, marks) => {
-                    if let Some(ack) = receiver.on_data(now, sequence, stamp, marks) {
+                    if let Some(ack) = receiver.on_data(now, sequence, stamp, marks, 0) {
                         channel.send(Message::Ack(ack));
                     }
                 }

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use super::rest::Rest;
+use super::Receiver;
 use crate::reassembly::Reassembly;
 use crate::{SackBlocks, Selected};
 
@@ -125,5 +127,20 @@ impl Blocks {
             end = known(end).map_or(end + 1, |block| block.end);
         }
         Selected { first, end, duplicate: false }
+    }
+}
+
+impl Receiver {
+    /// Returns the number of the ACK that answers a packet, whose blocks make it longer; `None` without ns-2's blocks.
+    pub(super) fn report_blocks(&mut self, sequence: u64) -> Option<u32> {
+        let held = self.held() > 0;
+        let Rest { blocks, log, .. } = self.rest.as_deref_mut()?;
+        let blocks = blocks.as_mut()?;
+        let (number, bytes) = blocks.report(sequence, self.next, held, &mut self.beyond);
+        if let Some(log) = log {
+            blocks.reported(number).for_each(|block| log.report(number, block));
+        }
+        self.ack_bytes = bytes;
+        Some(number)
     }
 }

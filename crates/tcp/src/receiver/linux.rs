@@ -9,8 +9,7 @@
 //! A segment with PSH is acknowledged as soon as the application has read all, and it reads at once: so the last segment of
 //! a write, full or not, waits for no other one (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`).
 //!
-//! Deviation: a round trip is measured from the stamp of a segment, plus the time of an ACK on an empty return path; the
-//! kernel measures it from the timestamp that a segment echoes.
+//! Deviation: the ACK whose timestamp a segment echoes, from which a round trip is measured, had an empty return path.
 
 mod blocks;
 mod common;
@@ -87,7 +86,7 @@ pub(super) struct LinuxAcks {
     rtt8_us: u64,
     /// First round trip, which the kernel knows from the handshake \[ms\].
     first_rtt_ms: u64,
-    /// One past the stamp of the last sample \[ms\]: one for each.
+    /// One past the instant of the ACK that the last sample was of \[ms\]: one for each.
     sampled_ms: Option<NonZeroU64>,
     /// End of the window of data that takes a round trip at least \[bytes\], and its start.
     window_end: Option<(NonZeroU64, Time)>,
@@ -175,18 +174,19 @@ impl LinuxAcks {
         }
     }
 
-    /// Takes a sample of the round trip from the stamp of a segment (`tcp_rcv_rtt_measure_ts`).
-    fn sample_rtt(&mut self, now: Time, stamp: Time) {
-        let stamp_ms = self.common.milliseconds(stamp);
-        let last = std::mem::replace(&mut self.sampled_ms, NonZeroU64::new(stamp_ms + 1));
+    /// Takes a sample from the timestamp that a segment echoes, `echo_age` older than it (`tcp_rcv_rtt_measure_ts`).
+    #[inline(always)]
+    fn sample_rtt(&mut self, now: Time, stamp: Time, echo_age: u32) {
+        let echoed_ms = self.common.milliseconds(stamp - self.common.echo_age.span(echo_age));
+        let last = std::mem::replace(&mut self.sampled_ms, NonZeroU64::new(echoed_ms + 1));
         if last == self.sampled_ms {
             return;
         }
-        let rtt_ms = (self.common.milliseconds(now + self.common.return_delay) - stamp_ms).max(1);
+        let now_ms = self.common.milliseconds(now + self.common.return_delay);
         if self.first_rtt_ms == 0 {
-            self.first_rtt_ms = rtt_ms;
+            self.first_rtt_ms = (now_ms - self.common.milliseconds(stamp)).max(1);
         }
-        self.update_rtt(1000 * rtt_ms, false);
+        self.update_rtt(1000 * (now_ms - echoed_ms).max(1), false);
     }
 
     /// Takes the time in which a window of data arrived, which is a round trip at least (`tcp_rcv_rtt_measure`).

@@ -33,7 +33,7 @@ impl Selective {
     pub(super) fn on_ack_in_order(&mut self, now: Time, ack: &Ack<'_>, actions: &mut impl Actions) {
         let (una, in_flight) = (self.board.una(), self.board.outstanding());
         self.take_window(ack.window, true);
-        self.timeouts = 0;
+        (self.timeouts, self.heard) = (0, now);
         let Some((first, last)) = self.board.pop_untouched(ack.next) else { return };
         self.undo.acked = ack.next - una;
         self.rack.deliver(now, ack.next - 1, &last, self.min_rtt.get());
@@ -101,7 +101,7 @@ mod tests {
         now: Time,
         free: Time,
         random: u64,
-        data: VecDeque<(Time, u64, Time)>,
+        data: VecDeque<(Time, Segment, Time)>,
         acks: VecDeque<(Time, Acknowledgment)>,
     }
 
@@ -119,7 +119,7 @@ mod tests {
                 return;
             }
             self.free = self.free.max(self.now) + service;
-            self.data.push_back((self.free + CLOCK.time(DELAY_S), segment.sequence, self.now));
+            self.data.push_back((self.free + CLOCK.time(DELAY_S), segment, self.now));
         }
 
         fn loss(&mut self, _: LossEvent) {}
@@ -165,8 +165,8 @@ mod tests {
                 in_order += u32::from(pass(&mut sender, &mut path, &ack));
                 acks += 1;
             } else if now == arrivals[0] {
-                let (_, sequence, stamp) = path.data.pop_front().expect("a packet arrives");
-                answer = receiver.on_data(now, sequence, stamp, Marks::NONE);
+                let (_, segment, stamp) = path.data.pop_front().expect("a packet arrives");
+                answer = receiver.on_data(now, segment.sequence, stamp, Marks::NONE, segment.echo_age);
             } else if now == receiver.deadline() {
                 answer = Some(receiver.on_timer());
             } else {

@@ -76,6 +76,8 @@ pub struct Selective {
     /// Start of the transfer.
     opened: Time,
     last_sent: Time,
+    /// Arrival of the last ACK, whose timestamp data echo.
+    heard: Time,
     /// Part of it that the application has written.
     written: Written,
     /// Packets among them that have the flag PSH.
@@ -128,6 +130,16 @@ struct Memory {
     pushes: Pushes,
 }
 
+impl Memory {
+    /// Forgets the transfer before, for one that begins with packet `first`.
+    fn restart(&mut self, rules: &Rules, first: u64) {
+        self.board.restart(first, rules.config.sack, rules.needs.rate && rules.needs.losses);
+        self.rack.restart();
+        self.control.restart();
+        self.pushes.restart();
+    }
+}
+
 /// Packets to be sent in addition to what the window allows (Linux `REXMIT_`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Repair {
@@ -154,10 +166,7 @@ impl Selective {
     }
 
     fn with_memory(rules: Arc<Rules>, mut memory: Memory, first: u64, end: u64) -> Selective {
-        memory.board.restart(first, rules.config.sack, rules.needs.rate && rules.needs.losses);
-        memory.rack.restart();
-        memory.control.restart();
-        memory.pushes.restart();
+        memory.restart(&rules, first);
         let (Memory { board, rack, control, pushes }, config) = (memory, &rules.config);
         Selective {
             board,
@@ -165,6 +174,7 @@ impl Selective {
             end,
             opened: Time::ZERO,
             last_sent: Time::ZERO,
+            heard: Time::ZERO,
             written: Written::nothing(&rules, first),
             pushes,
             receiver_window: rules.limit,
@@ -211,7 +221,7 @@ impl Selective {
 
     /// Starts the transfer.
     pub fn on_start(&mut self, now: Time, actions: &mut impl Actions) {
-        self.opened = now;
+        (self.opened, self.heard) = (now, now);
         self.events.add(SenderEvent::Start);
         self.control.on_start(now, self.rtt.smoothed(), self.min_rtt.get(), &mut self.window);
         self.update_pacing();
@@ -252,6 +262,7 @@ impl Selective {
             // The pacer's timer runs before what the network has received (Linux: a soft timer raises no `NET_RX`).
             self.release(now, actions);
         }
+        self.heard = now;
         let (delivered, lost, in_flight) = (self.board.delivered, self.board.marked_lost, self.board.in_flight());
         let (in_recovery, mut seen) = (self.state == State::Recovery, Seen::default());
         self.take_in(now, ack, &mut seen);

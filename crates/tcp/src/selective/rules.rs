@@ -8,6 +8,7 @@ use super::in_order;
 use super::rtt::Bounds;
 use super::timers::Wheel;
 use crate::cc::{CongestionControl, KernelClock, Needs};
+use crate::echo_age::EchoAge;
 use crate::{SelectiveConfig, TimeoutRules};
 
 /// RFC 8985 section 7.2: the recommended worst-case delay of an ACK \[s\].
@@ -25,6 +26,7 @@ pub(crate) struct Rules {
     pub(super) is_observed: bool,
     pub(super) clock: Clock,
     pub(super) kernel_clock: KernelClock,
+    pub(super) echo_age: EchoAge,
     pub(super) timeout: Bounds,
     /// Longest delay of an ACK that a probe expects (WCDelAckT of RFC 8985; Linux `tcp_rto_min`).
     pub(super) worst_ack_delay: Time,
@@ -51,6 +53,7 @@ impl Rules {
             is_observed: false,
             clock,
             kernel_clock: KernelClock::new(clock),
+            echo_age: EchoAge::new(clock),
             timeout: Bounds {
                 rules: config.rto.rules,
                 least: clock.time(config.rto.min_s),

@@ -138,7 +138,8 @@ impl Selective {
         }
         self.depart(now);
         let marks = self.marks_of_new().with(self.ending_flags(sequence, pushed));
-        actions.transmit(Segment { sequence, retransmission: false, marks, bytes: self.packet_bytes(sequence) });
+        let (bytes, echo_age) = (self.packet_bytes(sequence), self.echo_age(now));
+        actions.transmit(Segment { sequence, retransmission: false, marks, bytes, echo_age });
     }
 
     /// Notifies the control of a transmission that ends a time with nothing in flight.
@@ -180,7 +181,17 @@ impl Selective {
         actions.retransmitting(sequence, self.board.una());
         let pushed = self.board.get(sequence).is_some_and(|segment| segment.marks.pushed());
         let marks = self.marks_of_retransmission().with(self.ending_flags(sequence, pushed));
-        actions.transmit(Segment { sequence, retransmission: true, marks, bytes: self.packet_bytes(sequence) });
+        let (bytes, echo_age) = (self.packet_bytes(sequence), self.echo_age(now));
+        actions.transmit(Segment { sequence, retransmission: true, marks, bytes, echo_age });
+    }
+
+    /// Returns the age of the timestamp that a packet echoes which is sent `now` (Linux `tcp_replace_ts_recent`).
+    #[inline(always)]
+    fn echo_age(&self, now: Time) -> u32 {
+        if now == self.heard {
+            return 0;
+        }
+        self.rules.echo_age.units(now - self.heard)
     }
 
     /// Sends what repairs a loss (Linux `tcp_xmit_recovery`).

@@ -3,6 +3,7 @@
 use base::cast::low_u64;
 use base::{Clock, Divisor, Time};
 
+use crate::echo_age::EchoAge;
 use crate::LinuxReceiver;
 
 /// Microseconds of a second.
@@ -15,6 +16,7 @@ pub(super) struct Common {
     /// Time of an ACK on an empty return path.
     pub(super) return_delay: Time,
     pub(super) clock: Clock,
+    pub(super) echo_age: EchoAge,
     /// Ticks of a millisecond, in which the kernel's timers and timestamps count here.
     millisecond: Divisor,
     /// Payload of a full segment \[bytes\].
@@ -29,6 +31,7 @@ impl Common {
             settings,
             return_delay,
             clock,
+            echo_age: EchoAge::new(clock),
             millisecond: Divisor::new(clock.ticks_per_second() / 1000),
             segment: Divisor::new(u64::from(settings.segment_bytes)),
             below_scale: (1 << settings.window_shift()) - 1,

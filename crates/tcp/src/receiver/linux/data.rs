@@ -17,10 +17,11 @@ impl Receiver {
         now: Time,
         stamp: Time,
         marks: Marks,
+        echo_age: u32,
     ) -> Option<Acknowledgment> {
         let (sequence, selective) = (self.next, self.selective);
         let rules = self.rest.as_mut()?.linux.as_mut()?;
-        rules.sample_rtt(now, stamp);
+        rules.sample_rtt(now, stamp, echo_age);
         if sequence <= rules.acked && stamp >= self.echo {
             self.echo = stamp;
         }
@@ -46,6 +47,7 @@ impl Receiver {
         sequence: u64,
         stamp: Time,
         marks: Marks,
+        echo_age: u32,
     ) -> Option<Acknowledgment> {
         if sequence < self.first {
             return None;
@@ -58,7 +60,7 @@ impl Receiver {
             self.count_marks(marks);
             return self.acknowledge_by_linux(false);
         }
-        rules.sample_rtt(now, stamp);
+        rules.sample_rtt(now, stamp, echo_age);
         if sequence <= rules.acked && stamp >= self.echo {
             self.echo = stamp;
         }
