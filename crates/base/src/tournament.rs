@@ -77,6 +77,12 @@ impl Tournament {
         (self.times[to_index(element)], low_u32(element))
     }
 
+    /// Returns the earliest instant. One beyond the horizon is given as the horizon.
+    #[inline(always)]
+    pub fn earliest(&self) -> Time {
+        self.base + Time::from_ticks(self.winner >> self.bits)
+    }
+
     /// Returns the instant of an element.
     #[inline(always)]
     pub fn instant(&self, element: u32) -> Time {

@@ -167,7 +167,7 @@ impl Engine {
             clock: network.clock,
             replication: self.replication,
             measurement: self.network.measurement,
-            events: self.events + self.network.feeds.arrivals + cells,
+            events: self.events + self.network.feeds.arrivals + self.network.departures_ahead + cells,
             cpu_s,
             classes: self.network.class_rows(),
             flows: self.network.accounts,
@@ -216,7 +216,7 @@ impl Engine {
     #[inline(always)]
     fn on_sender(&mut self, flow: u32, now: Time) {
         let deadline = match self.network.pop_ack(flow, now) {
-            Some(ack) => self.take_ack(flow, &ack),
+            Some(ack) => self.take_ack(flow, &ack, true),
             None => {
                 self.on_timer_or_start(flow, now);
                 self.deadline(flow)
@@ -279,7 +279,7 @@ impl Engine {
     /// event that finds nothing to do is only scheduled again.
     #[inline(never)]
     fn take_shared_ack(&mut self, flow: u32, ack: &ArrivingAck) {
-        let (deadline, slot) = (self.take_ack(flow, ack), &mut self.network.flows[flow as usize]);
+        let (deadline, slot) = (self.take_ack(flow, ack, false), &mut self.network.flows[flow as usize]);
         if deadline == Time::NEVER {
             self.wait_for_start(flow);
         } else if deadline < slot.pending {
@@ -303,7 +303,7 @@ impl Engine {
         let cwnd = self.senders[flow as usize].sender.cwnd();
         let slot = &mut self.senders[flow as usize];
         if slot.sender.deadline() <= now {
-            slot.sender.on_timer(now, &mut Outbox { network: &mut self.network, flow, now });
+            slot.sender.on_timer(now, &mut Outbox { network: &mut self.network, flow, now, reschedules: true });
         } else if slot.start <= now {
             slot.start = Time::NEVER;
             if self.network.handshakes.get(&flow).is_some_and(Handshake::goes_on) {
@@ -327,16 +327,16 @@ impl Engine {
         self.account_cwnd_since(flow, now, cwnd);
     }
 
-    /// Passes an ACK to its sender, and counts it; returns when the sender's timer expires then.
+    /// Passes an ACK to its sender, as [`pass_ack`] does; returns when the sender's timer expires then.
     #[inline(always)]
-    fn take_ack(&mut self, flow: u32, ack: &ArrivingAck) -> Time {
+    fn take_ack(&mut self, flow: u32, ack: &ArrivingAck, reschedules: bool) -> Time {
         let (network, selected) = (&mut self.network, &mut self.selected);
         // The machine is looked up once: an ACK asks it for much.
         let taken = match &mut self.senders[flow as usize].sender {
-            Sender::Classic(sender) => pass_ack(sender, network, selected, flow, ack),
-            Sender::Sack1(sender) => pass_ack(&mut **sender, network, selected, flow, ack),
+            Sender::Classic(sender) => pass_ack(sender, network, selected, flow, ack, false),
+            Sender::Sack1(sender) => pass_ack(&mut **sender, network, selected, flow, ack, false),
             Sender::Selective(sender) => {
-                let taken = pass_ack(&mut **sender, network, selected, flow, ack);
+                let taken = pass_ack(&mut **sender, network, selected, flow, ack, reschedules);
                 report_state(network, flow, ack.time, sender);
                 taken
             }

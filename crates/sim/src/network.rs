@@ -91,6 +91,8 @@ pub(crate) struct Network {
     shared_acks: CalendarQueue,
     /// Timers of the receivers that may delay ACKs.
     ack_timers: Vec<AckTimer>,
+    /// Departures of packets that had waited for their sender's pacer and needed no event.
+    pub(crate) departures_ahead: u64,
     /// Packets that a queue is dropping at this event.
     dropped: Vec<Packet>,
     /// The first congestion control that could not go on: its flow, when that was, and why.
@@ -115,7 +117,6 @@ impl Network {
         let Flows { slots: flows, accounts, ack_timers, spare_states } = Flows::new(scenario, &routes.starts, clock);
         let counted = elements.count_batches(accounts.len(), replication, measurement);
         let numbers = event_numbers(scenario, &routes, &elements, ack_timers.len());
-        let own_acks = routes.hops.iter().any(|hop| hop.element == Element::Sender);
         Network {
             clock,
             measurement,
@@ -133,6 +134,7 @@ impl Network {
             completions: Completions::new(scenario, clock),
             pings: Pings::new(scenario, clock),
             handshakes: flows::handshakes(scenario, clock),
+            acks: ack_queues(&routes.hops, flows.len()),
             hops: routes.hops,
             link_kinds: routes.link_kinds,
             in_pipes: vec![CalendarQueue::default(); elements.pipes.len()],
@@ -142,11 +144,11 @@ impl Network {
             merges: vec![Ring::default(); routes.merges],
             feeds: Feeds::default(),
             shared_merges: vec![CalendarQueue::default(); routes.shared_merges],
-            acks: vec![Ring::default(); if own_acks { flows.len() } else { 0 }],
             shared_acks: CalendarQueue::default(),
             flows,
             spare_states,
             ack_timers,
+            departures_ahead: 0,
             dropped: Vec::new(),
             failure: None,
         }
@@ -367,6 +369,12 @@ fn event_numbers(scenario: &Scenario, routes: &Routes, elements: &Elements, rece
         shared_merges: routes.shared_merges,
         receiver_timers,
     })
+}
+
+/// Returns the queues of ACKs before the senders of flows; none if all flows share theirs.
+fn ack_queues(hops: &[Hop], flows: usize) -> Vec<Ring<ArrivingAck>> {
+    let own = hops.iter().any(|hop| hop.element == Element::Sender);
+    vec![Ring::default(); if own { flows } else { 0 }]
 }
 
 /// Returns the event queue of all owners of events. Those with the most are the queues, in which all packets wait, or

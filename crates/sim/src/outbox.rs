@@ -8,6 +8,8 @@ pub(crate) struct Outbox<'a> {
     pub(crate) network: &'a mut Network,
     pub(crate) flow: u32,
     pub(crate) now: Time,
+    /// Whether the sender's event is scheduled again after what it handles now.
+    pub(crate) reschedules: bool,
 }
 
 impl Actions for Outbox<'_> {
@@ -48,6 +50,24 @@ impl Actions for Outbox<'_> {
     #[inline(never)]
     fn recovered(&mut self, recovered: Recovered) {
         self.network.on_recovered(self.flow, self.now, recovered);
+    }
+
+    // Observers see each event at its instant.
+    #[inline(always)]
+    fn leave_clock(&mut self, to: Time) -> bool {
+        self.reschedules && self.network.observers.is_none() && self.network.withdraw_sender(self.flow, to)
+    }
+
+    // A departure before all other events would be the next event anyway.
+    #[inline(always)]
+    fn is_quiet(&self, to: Time) -> bool {
+        self.network.is_quiet(to)
+    }
+
+    #[inline(always)]
+    fn go_ahead(&mut self, to: Time) {
+        self.now = to;
+        self.network.departures_ahead += 1;
     }
 
     #[cold]

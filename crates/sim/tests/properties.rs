@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use recovery_laws::check_recoveries;
 use sim::scenario::{ElementConfig, LinkConfig, PrivateLinkConfig, TraceConfig};
 use sim::{Job, Outcome, Scenario};
-use tcp::{Recovery, SenderConfig};
+use tcp::{Pacing, Recovery, SelectiveConfig, SenderConfig};
 
 proptest! {
     #![proptest_config(random::config(1500))]
@@ -125,6 +125,25 @@ fn arrivals_do_the_same_with_and_without_events_of_their_own() {
             let traced = Scenario { trace: all_traces(), ..plain.clone() };
             let untraced = |scenario| bits(Outcome { traces: Default::default(), ..run(scenario) });
             assert_eq!(untraced(&plain), untraced(&traced), "{name} with {buffer} packets");
+        }
+    }
+}
+
+/// A trace sees each paced departure at its instant. Without one, a packet whose departure nothing can change has no event.
+#[test]
+fn paced_packets_do_the_same_with_and_without_events_of_their_own() {
+    for (control, pacing) in [("bbr", Pacing::None), ("bbr3", Pacing::None), ("cubic", Pacing::Linux)] {
+        for flows in 1..=2_usize {
+            let mut sender = SelectiveConfig { pacing, ..SelectiveConfig::default() };
+            control.clone_into(&mut sender.congestion_control.name);
+            let sender = SenderConfig::Selective(sender);
+            let flows = ["one", "two"][..flows].iter().map(|name| flow(name, &[0], &[1], sender.clone())).collect();
+            let links = [link("there", 5e6, Some(20)), link("back", 5e6, None)];
+            let mut plain = scenario("departures", 40.0, links, flows);
+            plain.run.warmup_s = 2.0;
+            let traced = Scenario { trace: all_traces(), ..plain.clone() };
+            let untraced = |scenario| bits(Outcome { traces: Default::default(), ..run(scenario) });
+            assert_eq!(untraced(&plain), untraced(&traced), "{control}, {pacing:?}");
         }
     }
 }

@@ -100,6 +100,17 @@ pub trait Actions {
     fn retransmitting(&mut self, _sequence: u64, _una: u64) {}
     /// Records the end of a successful fast recovery.
     fn recovered(&mut self, _recovered: Recovered) {}
+    /// Returns whether the sender may go ahead of the clock, as far as `to` with its first step: before each one it asks
+    /// [`Actions::is_quiet`].
+    fn leave_clock(&mut self, _to: Time) -> bool {
+        false
+    }
+    /// Returns whether nothing else happens to the sender up to an instant, ahead of the clock.
+    fn is_quiet(&self, _to: Time) -> bool {
+        false
+    }
+    /// Announces that the sender goes ahead of the clock, to the departure of a packet that waits.
+    fn go_ahead(&mut self, _to: Time) {}
     /// Ends the run: the congestion control cannot go on.
     fn fail(&mut self, _why: String) {}
 }

@@ -17,7 +17,8 @@ pub(super) struct Taken {
     pub(super) deadline: Time,
 }
 
-/// Passes an ACK to a machine, and counts it; returns `None` for a packet of the handshake.
+/// Passes an ACK to a machine, and counts it; returns `None` for a packet of the handshake. `reschedules`: whether the
+/// sender's event is scheduled again afterwards.
 #[inline(always)]
 pub(super) fn pass_ack<M: Machine>(
     sender: &mut M,
@@ -25,6 +26,7 @@ pub(super) fn pass_ack<M: Machine>(
     buffer: &mut Vec<Selected>,
     flow: u32,
     ack: &ArrivingAck,
+    reschedules: bool,
 ) -> Option<Taken> {
     let (now, cwnd) = (ack.time, sender.cwnd());
     let index = network.measurement.index(now);
@@ -55,7 +57,7 @@ pub(super) fn pass_ack<M: Machine>(
         (number, None) => network.read_journal(flow, number, buffer),
     };
     let ack = Ack { next: ack.next, echo: ack.echo, selected, window, marks: ack.marks };
-    sender.on_ack(now, ack, &mut Outbox { network, flow, now });
+    sender.on_ack(now, ack, &mut Outbox { network, flow, now, reschedules });
     let finished = fresh && sender.finished();
     Some(Taken { cwnd: [cwnd, sender.cwnd()], finished, deadline: sender.deadline() })
 }

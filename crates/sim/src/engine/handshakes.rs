@@ -57,7 +57,7 @@ impl Engine {
 
     fn start_data(&mut self, flow: u32, now: Time) {
         let slot = &mut self.senders[flow as usize];
-        slot.sender.on_start(now, &mut Outbox { network: &mut self.network, flow, now });
+        slot.sender.on_start(now, &mut Outbox { network: &mut self.network, flow, now, reschedules: false });
         if let Some(observers) = &mut self.network.observers {
             observers.cwnd(flow, now, &slot.sender);
         }

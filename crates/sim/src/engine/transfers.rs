@@ -71,6 +71,6 @@ impl Engine {
         source.sent += 1;
         self.senders[flow as usize].start = source.next(now);
         self.network.pings.count_sent(flow, now, &self.network.measurement);
-        Outbox { network: &mut self.network, flow, now }.transmit(segment);
+        Outbox { network: &mut self.network, flow, now, reschedules: false }.transmit(segment);
     }
 }

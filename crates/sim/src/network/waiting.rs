@@ -115,6 +115,23 @@ impl Network {
         self.acks.get(flow as usize).and_then(|acks| acks.front()).map_or(Time::NEVER, |ack| ack.time)
     }
 
+    /// Puts the next ACK in the place of the sender's event, which is handled now, if that ACK comes after `to`; returns
+    /// whether it does.
+    #[inline(always)]
+    pub(crate) fn withdraw_sender(&mut self, flow: u32, to: Time) -> bool {
+        let next = self.next_ack(flow);
+        if next > to {
+            self.events.set(self.numbers.number(EventId::Sender(flow)), next);
+        }
+        next > to
+    }
+
+    /// Returns whether all events, and the ends of batches and of the run, come after an instant.
+    #[inline(always)]
+    pub(crate) fn is_quiet(&self, to: Time) -> bool {
+        to < self.events.earliest().min(self.batch_end) && to <= self.measurement.end
+    }
+
     /// Enqueues an ACK in the common queue of all ACKs that arrive over private links.
     #[inline(never)]
     pub(crate) fn share_ack(&mut self, flow: u32, ack: &ArrivingAck) {

@@ -74,9 +74,14 @@ impl Selective {
     /// `tcp_sendmsg_locked`).
     #[inline(always)]
     pub(super) fn run_application(&mut self, now: Time, actions: &mut impl Actions) {
-        if !self.written.waits && self.written.end < self.end {
+        if self.is_writing() {
             self.write_all(now, actions);
         }
+    }
+
+    /// Returns whether the application has more to write, now or later, and does not wait for room.
+    pub(super) fn is_writing(&self) -> bool {
+        !self.written.waits && self.written.end < self.end
     }
 
     fn write_all(&mut self, now: Time, actions: &mut impl Actions) {

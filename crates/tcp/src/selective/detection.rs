@@ -140,7 +140,7 @@ impl Selective {
             seen.sacked = true;
             seen.note_delivery(sequence, &before);
             if let Some(rate) = &mut self.rate {
-                rate.deliver(self.board.una(), sequence, before.marks.ever_retransmitted());
+                rate.deliver(sequence - self.board.una(), sequence, &before);
             }
             self.rack.deliver(now, sequence, &before, self.min_rtt.get());
             if before.marks.ever_retransmitted() {
@@ -199,7 +199,7 @@ impl Selective {
         let Segment { sent, marks, .. } = *segment;
         if let Some(rate) = &mut self.rate {
             if !marks.sacked() {
-                rate.deliver(sequence, sequence, marks.ever_retransmitted());
+                rate.deliver(0, sequence, segment);
             }
             rate.pop();
         }
@@ -226,10 +226,7 @@ impl Selective {
     fn note_untouched(&mut self, now: Time, begin: u64, (first, last): &(Segment, Segment), seen: &mut Seen) {
         let end = self.board.una();
         if let Some(rate) = &mut self.rate {
-            for sequence in begin..end {
-                rate.deliver(sequence, sequence, false);
-                rate.pop();
-            }
+            rate.deliver_first(begin, end, last);
         }
         seen.acked = true;
         seen.note_delivery(end - 1, last);

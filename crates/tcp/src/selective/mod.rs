@@ -293,8 +293,9 @@ impl Selective {
         if in_recovery && self.state == State::Open {
             self.report_recovered(before, actions);
         }
-        self.timer.settle(now, &self.rules.wheel);
         self.report_failure(actions);
+        let now = self.go_ahead(now, actions);
+        self.timer.settle(now, &self.rules.wheel);
     }
 
     /// Returns whether an ACK that arrives at `time` only opens the window: no packet is missing, no event of the

@@ -4,7 +4,7 @@
 use base::cast::{low_u64, trunc_to_u64};
 use base::{Clock, Time};
 
-use super::Selective;
+use super::{Selective, State};
 use crate::actions::Actions;
 use crate::Pacing;
 
@@ -22,6 +22,8 @@ pub(super) struct Pacer {
     release: Time,
     /// Rate \[byte/s\]; `None`: unlimited so far.
     rate: Option<u64>,
+    /// Time from one departure to the next at this rate.
+    interval: Time,
     /// Packets sent, counted to [`UNPACED`].
     sent: u32,
     on: bool,
@@ -32,7 +34,7 @@ pub(super) struct Pacer {
 impl Pacer {
     /// Creates the pacer of a connection, which paces if `on`.
     pub(super) fn new(on: bool) -> Pacer {
-        Pacer { release: Time::ZERO, rate: None, sent: 0, on, waits: false }
+        Pacer { release: Time::ZERO, rate: None, interval: Time::ZERO, sent: 0, on, waits: false }
     }
 
     /// Returns whether packets are paced.
@@ -70,19 +72,32 @@ impl Pacer {
         self.waits = false;
     }
 
-    /// Takes note that a packet of `bytes` leaves now. One that left late shortens the next interval by that, to half
-    /// of it at least.
-    fn depart(&mut self, now: Time, bytes: u32, clock: Clock) {
+    /// Sets the rate, for packets of `bytes`. It changes more seldom than packets leave.
+    #[inline(always)]
+    fn set_rate(&mut self, rate: Option<u64>, bytes: u32, clock: Clock) {
+        if rate != self.rate {
+            self.rate = rate;
+            self.interval = rate.filter(|&rate| rate > 0).map_or(Time::ZERO, |rate| interval(rate, bytes, clock));
+        }
+    }
+
+    /// Takes note that a packet leaves now. One that left late shortens the next interval by that, to half of it at
+    /// least.
+    #[inline(always)]
+    fn depart(&mut self, now: Time) {
         let start = self.release.max(now);
         let late = start - self.release;
         self.release = start;
         self.sent = (self.sent + 1).min(UNPACED);
-        if let Some(rate) = self.rate.filter(|&rate| rate > 0 && self.sent == UNPACED) {
-            let nanoseconds = u64::from(bytes) * NANOSECONDS / rate;
-            let length = ticks(nanoseconds, clock);
-            self.release = start + (length - late.min(Time::from_ticks(length.ticks() / 2)));
+        if self.sent == UNPACED {
+            self.release = start + (self.interval - late.min(Time::from_ticks(self.interval.ticks() / 2)));
         }
     }
+}
+
+/// Returns the time in which packets of `bytes` leave at a rate \[byte/s\], in whole nanoseconds.
+fn interval(rate: u64, bytes: u32, clock: Clock) -> Time {
+    ticks(u64::from(bytes) * NANOSECONDS / rate, clock)
 }
 
 fn ticks(nanoseconds: u64, clock: Clock) -> Time {
@@ -102,7 +117,7 @@ impl Selective {
     /// Takes note of a transmission.
     pub(super) fn depart(&mut self, now: Time) {
         if self.pacer.on {
-            self.pacer.depart(now, self.rules.config.segment_bytes, self.rules.clock);
+            self.pacer.depart(now);
         }
     }
 
@@ -115,11 +130,12 @@ impl Selective {
     }
 
     fn set_pacing_rate(&mut self) {
-        self.pacer.rate = match (self.control.pacing_rate(), self.rules.config.pacing) {
+        let rate = match (self.control.pacing_rate(), self.rules.config.pacing) {
             (Some(rate), _) => Some(rate),
             (None, Pacing::Linux) => self.window_rate().or(self.pacer.rate),
             (None, Pacing::None) => None,
         };
+        self.pacer.set_rate(rate, self.rules.config.segment_bytes, self.rules.clock);
     }
 
     /// Returns the pacing rate of Linux for a control that has none \[byte/s\]; `None` before the first round trip.
@@ -150,6 +166,63 @@ impl Selective {
         }
         self.send_new(now, actions);
     }
+
+    /// Goes ahead of the clock to the departures of packets that wait, as far as nothing else can happen to the sender
+    /// before; returns the instant of the last one, or `now`.
+    #[inline(always)]
+    pub(super) fn go_ahead(&mut self, now: Time, actions: &mut impl Actions) -> Time {
+        if self.pacer.waits && self.is_undisturbed() {
+            self.depart_ahead(now, actions)
+        } else {
+            now
+        }
+    }
+
+    /// Returns whether departures alone happen to the sender until the next ACK or timer: no packet is missing, and the
+    /// application does not write.
+    fn is_undisturbed(&self) -> bool {
+        let intact = self.state == State::Open && self.board.is_intact() && self.board.outstanding() > 0;
+        intact && self.probes_tails() && !self.is_writing() && self.pacer.interval > Time::ZERO
+    }
+
+    /// Lets the packets leave that wait, each at its departure, as [`Selective::on_timer`] does one by one.
+    ///
+    /// Each departure sets the timer again, for an instant that depends on the last one alone; `expiry` is one before which
+    /// no timer fires that the departures so far have set. The buffer has no more room than when the pacer began to hold
+    /// packets back: cwnd is the same, and was not all in flight then.
+    #[inline(never)]
+    fn depart_ahead(&mut self, mut now: Time, actions: &mut impl Actions) -> Time {
+        let (wait, latest, room) = (self.least_probe_wait(), self.head_timeout(), self.room_for_new());
+        let (mut left, mut expiry) = (room, self.timer.earliest());
+        if room == 0 || !actions.leave_clock(self.pacer.release) {
+            return now;
+        }
+        let mut departs = || {
+            let due = left > 0 && self.pacer.release < expiry && actions.is_quiet(self.pacer.release);
+            if due {
+                if left == room {
+                    // The last departure schedules a probe, whatever the timer waits for.
+                    self.timer.stop();
+                }
+                now = self.pacer.release;
+                expiry = latest.min(now + wait);
+                actions.go_ahead(now);
+                self.transmit_new(now, actions);
+                left -= 1;
+            }
+            due
+        };
+        // An ACK often releases two packets: with a branch for each of them, the processor foresees the end.
+        if departs() && departs() {
+            while departs() {}
+        }
+        if left < room {
+            self.pacer.waits = left > 0;
+            self.record_usage(self.board.in_flight() >= self.cwnd_packets());
+            self.schedule_probe_after_sending(now);
+        }
+        now
+    }
 }
 
 #[cfg(test)]
@@ -172,11 +245,81 @@ mod tests {
         Time::from_ticks(microseconds * 1_000_000)
     }
 
+    /// A network in which nothing else happens to the sender before an instant.
+    struct Quiet {
+        now: Time,
+        until: Time,
+        /// Departures, and the packets.
+        sent: Vec<(Time, u64)>,
+        ahead: usize,
+    }
+
+    impl Actions for Quiet {
+        fn transmit(&mut self, segment: Segment) {
+            self.sent.push((self.now, segment.sequence));
+        }
+
+        fn loss(&mut self, _: LossEvent) {}
+
+        fn leave_clock(&mut self, to: Time) -> bool {
+            to < self.until
+        }
+
+        fn is_quiet(&self, to: Time) -> bool {
+            to < self.until
+        }
+
+        fn go_ahead(&mut self, to: Time) {
+            self.now = to;
+            self.ahead += 1;
+        }
+    }
+
+    /// Lets a sender receive an ACK of ten packets after 100 ms and go ahead of the clock up to `until`; then passes all
+    /// its events before 150 ms. Returns what it has become, its departures, and how many were ahead.
+    fn after_an_ack(control: &str, until: Time) -> (String, Vec<(Time, u64)>, usize) {
+        let mut config = SelectiveConfig { pacing: Pacing::Linux, initial_window: 20.0, ..SelectiveConfig::default() };
+        control.clone_into(&mut config.congestion_control.name);
+        let mut sender = Selective::new(&config, None, CLOCK);
+        let mut network = Quiet { now: us(0), until: us(0), sent: Vec::new(), ahead: 0 };
+        sender.on_handshake(us(0), us(100_000));
+        sender.on_start(us(0), &mut network);
+        let run = |sender: &mut Selective, network: &mut Quiet, end: Time| {
+            while sender.deadline() < end {
+                network.now = sender.deadline();
+                sender.on_timer(network.now, network);
+            }
+        };
+        run(&mut sender, &mut network, us(100_000));
+        (network.now, network.until) = (us(100_000), until);
+        let ack = Ack { next: 10, echo: us(0), selected: &[], window: u64::MAX, marks: base::Marks::NONE };
+        sender.on_ack(network.now, ack, &mut network);
+        network.until = us(0);
+        run(&mut sender, &mut network, us(150_000));
+        (format!("{sender:?}"), network.sent, network.ahead)
+    }
+
+    #[test]
+    fn who_goes_ahead_of_the_clock_does_what_it_would_do_by_it() {
+        for control in ["bbr", "cubic"] {
+            let (state, sent, none) = after_an_ack(control, us(0));
+            assert!(none == 0 && sent.len() > 25, "{control}: {}", sent.len());
+            for until in [100_001, 105_000, 110_000, 200_000].map(us) {
+                let (state_ahead, sent_ahead, ahead) = after_an_ack(control, until);
+                assert_eq!(sent_ahead, sent, "{control}");
+                assert_eq!(state_ahead, state, "{control}");
+                let due = sent.iter().filter(|(at, _)| us(100_000) < *at && *at < until).count();
+                assert_eq!(ahead, due, "{control}, ahead up to {until:?}");
+            }
+        }
+    }
+
     /// Sends at each instant, and returns the earliest departures of the packets after them [us].
     fn departures(sent: u32, instants: &[u64]) -> Vec<u64> {
-        let mut pacer = Pacer { rate: Some(1_000_000), sent, ..Pacer::new(true) };
+        let mut pacer = Pacer { sent, ..Pacer::new(true) };
+        pacer.set_rate(Some(1_000_000), 1000, CLOCK);
         let after = |&now: &u64| {
-            pacer.depart(us(now), 1000, CLOCK);
+            pacer.depart(us(now));
             pacer.release.ticks() / 1_000_000
         };
         instants.iter().map(after).collect()

@@ -3,30 +3,55 @@
 
 use std::collections::VecDeque;
 
-use base::cast::{to_index, to_u32};
+use base::cast::{low_u32, to_index};
 use base::Time;
 
-use super::scoreboard::Totals;
+use super::scoreboard::{Segment, Totals};
 use crate::cc::{KernelClock, Lost, RateSample, Span};
 
-/// The state of the connection when a packet was sent last. Times are in microseconds.
+/// The state of the connection when a packet was sent last, but what the scoreboard has. Times are in microseconds.
 #[derive(Clone, Copy, Debug)]
 struct Snapshot {
-    sent: u64,
     /// Transmission of the packet that began the flight of this one (`first_tx_mstamp`).
     first_sent: u64,
     /// Last delivery before (`delivered_mstamp`).
     delivered_at: u64,
-    /// Packets that had been delivered and lost, and those in flight with this one.
-    totals: Totals,
-    /// Whether the application, and not the network, limited what was sent.
-    app_limited: bool,
+    /// Packets that had been marked lost, modulo 2^32.
+    lost: u32,
+    /// Packets in flight with this one.
+    in_flight: u32,
+}
+
+// A long path has thousands of them, which are read and written in turn.
+const _: () = assert!(size_of::<Snapshot>() == 24);
+
+impl Snapshot {
+    /// Bit of `in_flight` of a packet that the application limited, and not the network. Fewer packets than that are in
+    /// flight.
+    const APP_LIMITED: u32 = 1 << 31;
+
+    fn in_flight(&self) -> u32 {
+        self.in_flight & !Snapshot::APP_LIMITED
+    }
+
+    fn app_limited(&self) -> bool {
+        self.in_flight & Snapshot::APP_LIMITED != 0
+    }
+
+    /// Returns how many packets were marked lost since, of `lost` in all.
+    fn lost_since(&self, lost: u64) -> u32 {
+        low_u32(lost).wrapping_sub(self.lost)
+    }
 }
 
 /// The packet sent last among those that an ACK reports as delivered.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     sequence: u64,
+    /// Last transmission of it \[us\].
+    sent: u64,
+    /// Packets that had been delivered then, modulo 2^32.
+    delivered: u32,
     at: Snapshot,
     retransmitted: bool,
 }
@@ -64,35 +89,55 @@ impl Rate {
         self.app_limited.is_some()
     }
 
-    fn snapshot(&mut self, now: Time, totals: Totals, idle: bool) -> Snapshot {
-        let sent = self.clock.microseconds(now);
-        if idle {
-            (self.first_sent, self.delivered_at) = (sent, sent);
-        }
+    fn snapshot(&self, totals: Totals) -> Snapshot {
+        let limited = if self.app_limited.is_some() { Snapshot::APP_LIMITED } else { 0 };
         let (first_sent, delivered_at) = (self.first_sent, self.delivered_at);
-        Snapshot { sent, first_sent, delivered_at, totals, app_limited: self.app_limited.is_some() }
+        Snapshot { first_sent, delivered_at, lost: low_u32(totals.lost), in_flight: totals.in_flight | limited }
     }
 
     /// Takes note of the transmission of a new packet; `idle`: nothing else is outstanding (`tcp_rate_skb_sent`).
     pub(super) fn send(&mut self, now: Time, totals: Totals, idle: bool) {
-        let snapshot = self.snapshot(now, totals, idle);
-        self.snapshots.push_back(snapshot);
+        if idle {
+            let sent = self.clock.microseconds(now);
+            (self.first_sent, self.delivered_at) = (sent, sent);
+        }
+        self.snapshots.push_back(self.snapshot(totals));
     }
 
     /// Takes note of the retransmission of a packet, by its index from SND.UNA.
-    pub(super) fn resend(&mut self, index: u64, now: Time, totals: Totals) {
-        let snapshot = self.snapshot(now, totals, false);
+    pub(super) fn resend(&mut self, index: u64, totals: Totals) {
+        let snapshot = self.snapshot(totals);
         if let Some(known) = self.snapshots.get_mut(to_index(index)) {
             *known = snapshot;
         }
     }
 
-    /// Takes note that a packet was delivered that had not been before (`tcp_rate_skb_delivered`).
-    pub(super) fn deliver(&mut self, una: u64, sequence: u64, retransmitted: bool) {
-        let Some(&at) = self.snapshots.get(to_index(sequence - una)) else { return };
-        let is_newer = |newest: Newest| (at.sent, sequence) > (newest.at.sent, newest.sequence);
+    /// Takes note that a packet was delivered that had not been before, by its index from SND.UNA and what the scoreboard
+    /// has of it (`tcp_rate_skb_delivered`).
+    pub(super) fn deliver(&mut self, index: u64, sequence: u64, segment: &Segment) {
+        let Some(&at) = self.snapshots.get(to_index(index)) else { return };
+        self.note_delivery(sequence, segment, at);
+    }
+
+    /// Takes note that the packets from SND.UNA, `una`, to `end` were delivered, each of which was sent once, and removes
+    /// them; `last` is the last one, which was sent last.
+    pub(super) fn deliver_first(&mut self, una: u64, end: u64, last: &Segment) {
+        let mut at = None;
+        for _ in una..end {
+            at = self.snapshots.pop_front();
+        }
+        if let Some(at) = at {
+            self.note_delivery(end - 1, last, at);
+        }
+    }
+
+    #[inline(always)]
+    fn note_delivery(&mut self, sequence: u64, segment: &Segment, at: Snapshot) {
+        let sent = self.clock.microseconds(segment.sent);
+        let is_newer = |newest: Newest| (sent, sequence) > (newest.sent, newest.sequence);
         if self.newest.is_none_or(is_newer) {
-            self.newest = Some(Newest { sequence, at, retransmitted });
+            let (delivered, retransmitted) = (segment.delivered, segment.marks.ever_retransmitted());
+            self.newest = Some(Newest { sequence, sent, delivered, at, retransmitted });
         }
     }
 
@@ -108,9 +153,9 @@ impl Rate {
             now: self.clock.microseconds(now),
             sequence,
             delivered,
-            in_flight: at.totals.in_flight,
-            lost: to_u32(to_index(lost - at.totals.lost)),
-            app_limited: at.app_limited,
+            in_flight: at.in_flight(),
+            lost: at.lost_since(lost),
+            app_limited: at.app_limited(),
         })
     }
 
@@ -124,18 +169,19 @@ impl Rate {
         if fresh > 0 {
             self.delivered_at = now;
         }
-        let span = self.newest.take().map(|Newest { at, retransmitted, .. }| {
-            self.first_sent = at.sent;
+        let span = self.newest.take().map(|Newest { sent, delivered: before, at, retransmitted, .. }| {
+            self.first_sent = sent;
+            let fresh = low_u32(delivered).wrapping_sub(before);
             // Sending and receiving are phases of a pipeline; compressed ACKs make the second one too short.
-            let interval = (at.sent - at.first_sent).max(now - at.delivered_at);
+            let interval = (sent - at.first_sent).max(now - at.delivered_at);
             Span {
-                prior_delivered: at.totals.delivered,
-                delivered: to_u32(to_index(delivered - at.totals.delivered)),
+                prior_delivered: delivered - u64::from(fresh),
+                delivered: fresh,
                 interval: (interval >= self.clock.microseconds(min_rtt)).then_some(interval),
-                app_limited: at.app_limited,
+                app_limited: at.app_limited(),
                 retransmitted,
-                in_flight: at.totals.in_flight,
-                lost: to_u32(to_index(lost - at.totals.lost)),
+                in_flight: at.in_flight(),
+                lost: at.lost_since(lost),
             }
         });
         if let Some(Span { delivered, interval: Some(interval), app_limited, .. }) = span {

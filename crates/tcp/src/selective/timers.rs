@@ -86,6 +86,11 @@ impl Timer {
         self.deadline
     }
 
+    /// Returns an instant before which it does not fire; it may be set for the event that is handled.
+    pub(super) fn earliest(&self) -> Time {
+        self.started.unwrap_or(self.deadline)
+    }
+
     /// Sets the retransmission timeout, which ends its backoff.
     pub(super) fn set_rto(&mut self, rto: Time, wheel: &Wheel) {
         self.rto = wheel.whole(rto);
@@ -105,7 +110,7 @@ impl Timer {
         (self.kind, self.started) = (Some(kind), Some(deadline));
     }
 
-    fn stop(&mut self) {
+    pub(super) fn stop(&mut self) {
         (self.kind, self.started, self.deadline) = (None, None, Time::NEVER);
     }
 
@@ -135,8 +140,9 @@ impl Selective {
             None => {}
         }
         self.run_application(now, actions);
-        self.timer.settle(now, &self.rules.wheel);
         self.report_failure(actions);
+        let now = self.go_ahead(now, actions);
+        self.timer.settle(now, &self.rules.wheel);
     }
 
     /// Starts the timer after an ACK (Linux `tcp_set_xmit_timer`).
@@ -172,16 +178,29 @@ impl Selective {
     }
 
     /// Returns when the first packet's retransmission timeout expires.
-    fn head_timeout(&self) -> Time {
+    pub(super) fn head_timeout(&self) -> Time {
         self.board.head().map_or(Time::NEVER, |head| head.sent + self.timer.rto)
+    }
+
+    /// Returns whether tail loss probes are sent.
+    pub(super) fn probes_tails(&self) -> bool {
+        let SelectiveConfig { tail_loss_probe, sack, .. } = self.rules.config;
+        tail_loss_probe && sack
+    }
+
+    /// Returns how long a tail loss probe waits at least.
+    pub(super) fn least_probe_wait(&self) -> Time {
+        match self.rtt.smoothed() {
+            Time::ZERO => self.rules.rto_initial,
+            srtt => srtt.times(2),
+        }
     }
 
     /// Schedules a tail loss probe, at the latest when the retransmission timer would expire, if the state allows one
     /// (Linux `tcp_schedule_loss_probe`); returns whether it does.
     fn schedule_probe(&mut self, now: Time, latest: Time) -> bool {
         let may = matches!(self.state, State::Open | State::Cwr);
-        let SelectiveConfig { tail_loss_probe, sack, .. } = self.rules.config;
-        if !tail_loss_probe || !sack || !may || self.board.outstanding() == 0 {
+        if !self.probes_tails() || !may || self.board.outstanding() == 0 {
             return false;
         }
         let wait = match self.rtt.smoothed() {

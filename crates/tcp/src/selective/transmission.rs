@@ -40,6 +40,13 @@ impl Selective {
         self.board.nxt() < self.written.end() && u64::from(self.board.outstanding()) < self.receiver_window
     }
 
+    /// Returns how many new packets the windows allow.
+    pub(super) fn room_for_new(&self) -> u64 {
+        let by_cwnd = u64::from(self.cwnd_packets().saturating_sub(self.board.in_flight()));
+        let by_receiver = self.receiver_window.saturating_sub(u64::from(self.board.outstanding()));
+        (self.written.end() - self.board.nxt()).min(by_cwnd).min(by_receiver)
+    }
+
     /// Sends the new packets that the windows allow (Linux `tcp_write_xmit`); returns whether there were any.
     pub(super) fn send_new(&mut self, now: Time, actions: &mut impl Actions) -> bool {
         if !self.pacer.is_on() {
@@ -108,7 +115,7 @@ impl Selective {
         }
     }
 
-    fn record_usage(&mut self, limited: bool) {
+    pub(super) fn record_usage(&mut self, limited: bool) {
         let (usage, outstanding) = (&mut self.usage, self.board.outstanding());
         if self.board.una() >= usage.round_end || limited || (!usage.limited && outstanding > usage.most) {
             *usage = Usage { limited, most: outstanding, round_end: self.board.nxt() };
@@ -174,7 +181,7 @@ impl Selective {
         self.rack.resend(sequence, now);
         self.last_sent = now;
         if let Some(rate) = &mut self.rate {
-            rate.resend(sequence - self.board.una(), now, self.board.totals());
+            rate.resend(sequence - self.board.una(), self.board.totals());
         }
         self.depart(now);
         self.total_retransmitted += 1;

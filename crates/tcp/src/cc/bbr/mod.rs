@@ -73,6 +73,8 @@ struct Path {
     round_start: bool,
     gains: Gains,
     pacing_rate: u64,
+    /// Packets of a burst at the pacing rate (`bbr_tso_segs_goal`).
+    burst: u64,
     has_rtt: bool,
     /// Whether it starts again after the application had nothing to send.
     restarts: bool,
@@ -108,6 +110,7 @@ impl Path {
         round_start: false,
         gains: Gains { pacing: HIGH_GAIN, window: HIGH_GAIN },
         pacing_rate: 0,
+        burst: 1,
         has_rtt: false,
         restarts: false,
         state: State::Open,
@@ -136,11 +139,13 @@ impl Path {
 }
 
 impl Bbr {
-    /// Returns the packets of a burst at the pacing rate (`bbr_tso_segs_goal`).
-    fn burst(&self) -> u64 {
-        let rate = self.path.pacing_rate;
-        let bytes = (rate >> BURST_SHIFT).min(BURST_BYTES);
-        (bytes / self.mss).max(if rate < BURST_RATE { 1 } else { 2 }).min(BURST_PACKETS)
+    /// Sets the pacing rate, and with it the packets of a burst.
+    fn pace(&mut self, rate: u64) {
+        if rate != self.path.pacing_rate {
+            let bytes = (rate >> BURST_SHIFT).min(BURST_BYTES);
+            let burst = (bytes / self.mss).max(if rate < BURST_RATE { 1 } else { 2 }).min(BURST_PACKETS);
+            (self.path.pacing_rate, self.path.burst) = (rate, burst);
+        }
     }
 
     /// Returns the packets that fill the path, times a gain (`bbr_bdp`).
@@ -153,7 +158,7 @@ impl Bbr {
 
     /// Returns a window with what the bursts and the delayed ACKs of hosts take (`bbr_quantization_budget`).
     fn quantize(&self, window: u64) -> u64 {
-        let even = (window + 3 * self.burst()).next_multiple_of(2);
+        let even = (window + 3 * self.path.burst).next_multiple_of(2);
         even + if self.path.mode == Mode::ProbeBandwidth && self.path.cycle.index == 0 { 2 } else { 0 }
     }
 
@@ -164,7 +169,7 @@ impl Bbr {
 
     /// Returns how many packets will be in the network when the next one leaves (`bbr_packets_in_net_at_edt`).
     fn in_network_at_departure(&self, ack: &AckSample, in_flight: u32) -> u64 {
-        let burst = if self.path.gains.pacing > UNIT { self.burst() } else { 0 };
+        let burst = if self.path.gains.pacing > UNIT { self.path.burst } else { 0 };
         let delivered = match ack.departure - ack.now {
             Time::ZERO => 0,
             wait => units::packets(self.path.bandwidth(), self.clock.microseconds(wait)),
@@ -179,7 +184,7 @@ impl Bbr {
         }
         let rate = bytes_per_second(self.path.bandwidth(), gain, self.mss);
         if self.path.pipe.full || rate > self.path.pacing_rate {
-            self.path.pacing_rate = rate;
+            self.pace(rate);
         }
     }
 
@@ -188,7 +193,7 @@ impl Bbr {
         self.path.has_rtt = srtt > Time::ZERO;
         let rtt = if self.path.has_rtt { self.clock.microseconds(srtt).max(1) } else { NOMINAL_RTT };
         let bandwidth = bandwidth(u64::from(packets(window.cwnd)), rtt);
-        self.path.pacing_rate = bytes_per_second(bandwidth, HIGH_GAIN, self.mss);
+        self.pace(bytes_per_second(bandwidth, HIGH_GAIN, self.mss));
     }
 
     /// Updates rounds and bandwidth (`bbr_update_bw`).

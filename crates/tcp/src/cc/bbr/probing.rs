@@ -153,9 +153,9 @@ impl Bbr {
     /// Updates the smallest round trip, and measures it again with few packets in flight when it is old
     /// (`bbr_update_min_rtt`).
     pub(super) fn update_min_rtt(&mut self, ack: &AckSample, rate: &RateSample, window: &mut Window) {
-        let now = self.clock.jiffies(ack.now);
+        let now = rate.now / 1000;
         let is_old = now > self.path.trough.since + AGE;
-        if let Some(rtt) = ack.rtt.map(|rtt| self.clock.between(ack.now, rtt)) {
+        if let Some(rtt) = ack.rtt.map(|rtt| rate.now - self.clock.microseconds(ack.now - rtt)) {
             let trough = &mut self.path.trough;
             if rtt < trough.min_rtt || is_old {
                 (trough.min_rtt, trough.since) = (rtt, now);
