@@ -2,7 +2,8 @@
 
 use base::Time;
 
-use super::{slow_start, AckSample, Counter, Settings, StartProgress, Window};
+use super::slow_start::slow_start;
+use super::{AckSample, Counter, Settings, StartProgress, Window};
 
 // RFC 9406 section 4.3.
 const MIN_RTT_THRESH: f64 = 0.004;

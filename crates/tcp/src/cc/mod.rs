@@ -361,20 +361,6 @@ impl Counter {
     }
 }
 
-/// Grows cwnd in slow start, to ssthresh at most; returns the acknowledged packets that are left for congestion
-/// avoidance (Linux `tcp_slow_start`; RFC 3465 without its limit).
-pub(crate) fn slow_start(window: &mut Window, acked: u32) -> u32 {
-    let cwnd = window.cwnd + f64::from(acked);
-    if cwnd <= window.ssthresh {
-        window.cwnd = cwnd;
-        return 0;
-    }
-    let cwnd = window.ssthresh;
-    let used = base::cast::trunc_to_u64((cwnd - window.cwnd).ceil());
-    window.cwnd = cwnd;
-    acked.saturating_sub(base::cast::to_u32(base::cast::to_index(used)))
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;

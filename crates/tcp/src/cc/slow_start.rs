@@ -1,10 +1,11 @@
 //! Slow start and its end before a loss, for all controls that have one.
 
+use base::cast::{low_u32, trunc_to_u64};
 use base::Time;
 
 use super::hystart::HyStart;
 use super::hystart_plus::HyStartPlus;
-use super::{slow_start, AckSample, Dialect, Settings, SlowStart, StartProgress, Window};
+use super::{AckSample, Dialect, Settings, SlowStart, StartProgress, Window};
 
 /// A round trip, when it was measured, and the smallest one so far \[us\].
 #[derive(Clone, Copy, Debug)]
@@ -115,4 +116,18 @@ impl Start {
             hystart.on_timeout(now, nxt);
         }
     }
+}
+
+/// Grows cwnd in slow start, to ssthresh at most; returns the acknowledged packets that are left for congestion
+/// avoidance (Linux `tcp_slow_start`; RFC 3465 without its limit).
+pub(super) fn slow_start(window: &mut Window, acked: u32) -> u32 {
+    let cwnd = window.cwnd + f64::from(acked);
+    if cwnd <= window.ssthresh {
+        window.cwnd = cwnd;
+        return 0;
+    }
+    let cwnd = window.ssthresh;
+    let used = trunc_to_u64((cwnd - window.cwnd).ceil());
+    window.cwnd = cwnd;
+    acked.saturating_sub(low_u32(used))
 }

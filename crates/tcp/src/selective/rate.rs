@@ -6,8 +6,16 @@ use std::collections::VecDeque;
 use base::cast::{low_u32, to_index};
 use base::Time;
 
-use super::scoreboard::{Segment, Totals};
+use super::scoreboard::Segment;
 use crate::cc::{KernelClock, Lost, RateSample, Span};
+
+/// The packets that were delivered and marked lost, in all, and those in flight.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Totals {
+    pub(super) delivered: u64,
+    pub(super) lost: u64,
+    pub(super) in_flight: u32,
+}
 
 /// The state of the connection when a packet was sent last, but what the scoreboard has. Times are in microseconds.
 #[derive(Clone, Copy, Debug)]

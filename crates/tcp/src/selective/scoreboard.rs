@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use base::cast::{low_u32, to_index};
 use base::Time;
 
+use super::rate::Totals;
+
 /// The knowledge of a packet's fate, a bit for each fact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Marks(u8);
@@ -106,14 +108,6 @@ pub(super) struct Scoreboard {
     selective: bool,
     /// Packets that were marked lost and are yet to be reported, with `marked_lost` after each; `None`: none is.
     unreported: Option<Vec<(u64, u64)>>,
-}
-
-/// The packets that were delivered and marked lost, in all, and those in flight.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Totals {
-    pub(super) delivered: u64,
-    pub(super) lost: u64,
-    pub(super) in_flight: u32,
 }
 
 impl Scoreboard {
