@@ -167,7 +167,7 @@ impl Engine {
             clock: network.clock,
             replication: self.replication,
             measurement: self.network.measurement,
-            events: self.events + self.network.feeds.arrivals + cells,
+            events: self.events + self.network.feeds.arrivals + self.network.feeds.departures + cells,
             cpu_s,
             classes: self.network.class_rows(),
             flows: self.network.accounts,
