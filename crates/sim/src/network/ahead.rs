@@ -30,7 +30,7 @@ fn least_time(hops: &[Hop]) -> Time {
     let mut sum = Time::ZERO;
     for hop in hops.iter().rev() {
         match hop.element {
-            Element::Link(_) => sum = sum + hop.delay,
+            Element::Link(_) => sum += hop.delay,
             // ACKs and answers leave a receiver at the clock's time too, when its timer expires.
             Element::Queue { .. } | Element::Receiver => return sum + hop.delay,
             Element::Private(_) | Element::Loss(_) | Element::Pipe(_) | Element::Process(_) => {}

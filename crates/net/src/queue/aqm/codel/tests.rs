@@ -171,7 +171,7 @@ fn short_waits_are_decided_without_readings_as_with_them() {
         let mut random = RandomStream::named(1, 0, "waits");
         let (mut now, mut again, mut passed, mut dropped) = (Clock::PICOSECONDS.time(1.0), false, 0, 0);
         for number in 0..40_000_u32 {
-            now = now + Clock::PICOSECONDS.time(1e-3 * random.uniform());
+            now += Clock::PICOSECONDS.time(1e-3 * random.uniform());
             // Long waits for some hundreds of packets, then waits on both sides of the limits, some within two units of these.
             let waits = [0.0055, 0.004, 0.01 * random.uniform(), 0.005];
             let sojourn_s = if number % 1000 < 700 { waits[0] } else { waits[(number % 4) as usize] };
