@@ -27,6 +27,12 @@ impl Divisor {
         close + u64::from(dividend - close * self.number >= self.number)
     }
 
+    /// Returns what is left of a dividend over the number.
+    #[inline(always)]
+    pub fn remainder(self, dividend: u64) -> u64 {
+        dividend - self.quotient(dividend) * self.number
+    }
+
     /// Returns a dividend over the number, rounded up.
     #[inline(always)]
     pub fn quotient_up(self, dividend: u64) -> u64 {
@@ -45,6 +51,7 @@ mod tests {
         let divisor = Divisor::new(number);
         assert_eq!(divisor.quotient(dividend), dividend / number, "{dividend} / {number}");
         assert_eq!(divisor.quotient_up(dividend), dividend.div_ceil(number), "{dividend} / {number}, up");
+        assert_eq!(divisor.remainder(dividend), dividend % number, "{dividend} / {number}, what is left");
     }
 
     #[test]

@@ -33,6 +33,15 @@ impl<T: Copy + Default> Ring<T> {
         self.slots.get(self.head as usize)
     }
 
+    /// Returns the entry with a number of entries before it.
+    #[inline(always)]
+    pub fn nth(&self, before: usize) -> Option<&T> {
+        if before >= self.length as usize {
+            return None;
+        }
+        self.slots.get((self.head as usize + before) & (self.slots.len() - 1))
+    }
+
     /// Adds an entry behind the newest one.
     ///
     /// # Panics
@@ -56,6 +65,16 @@ impl<T: Copy + Default> Ring<T> {
         let mask = low_u32(self.slots.len() as u64) - 1;
         self.head = if self.length == 0 { 0 } else { (self.head + 1) & mask };
         Some(entry)
+    }
+
+    /// Moves the oldest entry behind the newest one.
+    #[inline(always)]
+    pub fn rotate(&mut self) {
+        if self.length > 0 {
+            let mask = low_u32(self.slots.len() as u64) - 1;
+            self.slots[((self.head + self.length) & mask) as usize] = self.slots[self.head as usize];
+            self.head = (self.head + 1) & mask;
+        }
     }
 
     /// Removes all entries.
@@ -87,7 +106,8 @@ mod tests {
 
     #[test]
     fn keeps_the_order_while_it_grows_and_wraps() {
-        let mut ring = Ring::default();
+        let mut ring = Ring::<usize>::default();
+        ring.rotate();
         let (mut next_in, mut next_out) = (0, 0);
         for round in 0..200 {
             for _ in 0..round % 7 {
@@ -100,7 +120,15 @@ mod tests {
                     next_out += 1;
                 }
             }
+            if let (0, Some(out)) = (round % 3, ring.front().copied()) {
+                // Around once: the order is the same then.
+                for place in 0..ring.len() {
+                    assert_eq!(ring.front(), Some(&(out + place)));
+                    ring.rotate();
+                }
+            }
             assert_eq!(ring.len(), next_in - next_out);
+            assert!((0..ring.len() + 2).all(|before| ring.nth(before) == ring.iter().nth(before)));
             assert!(ring.iter().copied().eq(next_out..next_in));
         }
     }

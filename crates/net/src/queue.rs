@@ -135,6 +135,8 @@ pub(crate) struct Queue {
     /// Random numbers of the overflow rule.
     random: RandomStream,
     waiting: Classes,
+    /// Whether the AQM must know of each event.
+    watches_the_oldest: bool,
 }
 
 impl Queue {
@@ -148,6 +150,7 @@ impl Queue {
     ) -> Queue {
         let Discipline { scheduler, aqm, overflow } = discipline;
         Queue {
+            watches_the_oldest: aqm.watches_the_oldest(),
             buffer,
             scheduler: scheduler.build(rate, &random),
             overflow: *overflow,
@@ -241,6 +244,19 @@ impl Queue {
         class
     }
 
+    /// Prefetches what the next departures need: of the class after the next one its state, of the one before it, whose
+    /// state has come meanwhile, its first packet.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self) {
+        if let Some(class) = self.scheduler.upcoming(0) {
+            self.waiting.prefetch_first(class);
+        }
+        if let Some(class) = self.scheduler.upcoming(1) {
+            self.waiting.prefetch(class);
+            self.aqm.iter().for_each(|aqm| aqm.prefetch(class));
+        }
+    }
+
     /// Enqueues a packet that is neither dropped nor marked; returns its class.
     #[inline(always)]
     pub(crate) fn join(&mut self, arriving: Waiting, origin: Origin) -> usize {
@@ -307,10 +323,14 @@ impl Queue {
     ) -> Option<Waiting> {
         let mut again = false;
         while let Some(mut next) = self.waiting.pop(class) {
+            let sojourn = now - next.since;
+            if self.aqm.as_mut().is_none_or(|aqm| aqm.surely_passes(class, sojourn, again)) {
+                return Some(next);
+            }
             let left = self.occupancy(Transmitter::Idle { since: now });
             let Some(aqm) = &mut self.aqm else { return Some(next) };
             let left_bytes = if aqm.are_by_class() { self.waiting.held_by(class).1 } else { left.bytes };
-            let (sojourn, capable) = (now - next.since, next.packet.marks.is_capable());
+            let capable = next.packet.marks.is_capable();
             let bytes = next.packet.bytes;
             let (left, left_in_class) = (&left, self.waiting.held_by(class).0);
             let departing = Departing { now, sojourn, capable, bytes, left, left_bytes, class, left_in_class, again };
@@ -340,7 +360,10 @@ impl Queue {
 
     #[inline(always)]
     fn advance(&mut self, now: Time) {
-        if let Some(aqm) = self.aqm.as_mut().filter(|aqm| aqm.watches_the_oldest()) {
+        if !self.watches_the_oldest {
+            return;
+        }
+        if let Some(aqm) = &mut self.aqm {
             aqm.of(0).advance(now, self.waiting.oldest_since());
         }
     }

@@ -167,7 +167,7 @@ impl Engine {
             clock: network.clock,
             replication: self.replication,
             measurement: self.network.measurement,
-            events: self.events + self.network.feeds.arrivals + self.network.departures_ahead + cells,
+            events: self.events + self.network.departures_ahead + self.network.feeds.handled() + cells,
             cpu_s,
             classes: self.network.class_rows(),
             flows: self.network.accounts,

@@ -182,6 +182,13 @@ impl FlowSlot {
         prefetch(&self.pending);
     }
 
+    /// Prefetches all that data need but what the receiver has elsewhere.
+    #[inline(always)]
+    pub(crate) fn prefetch_receiver(&self) {
+        prefetch(&self.receiver_departures);
+        self.receiver.prefetch_rest();
+    }
+
     /// Prefetches the fields that data need.
     #[inline(always)]
     pub(crate) fn prefetch_receiver_end(&self) {

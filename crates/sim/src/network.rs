@@ -1,4 +1,5 @@
 mod accounts;
+mod ahead;
 mod batches;
 mod deferred;
 mod elements;
@@ -27,7 +28,7 @@ use crate::loss_log::LossLogs;
 use crate::observe::Observers;
 use crate::recovery::RecoveryStatistics;
 use crate::route::{routes, Element, Hop, LinkKind, Routes};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, TrafficConfig};
 use crate::statistics::FlowStatistics;
 use crate::traffic::{Completions, Pings, Transfers};
 use accounts::{count_mark, mark};
@@ -105,7 +106,9 @@ impl Network {
         let mut network = Network::with_all_events(scenario, replication, measurement, clock);
         // Observers want to see each arrival at its instant; and cells are counted from one event to the next.
         if network.observers.is_none() && network.channels.is_none() {
-            network.feeds = Feeds::new(&network.hops, &network.elements.queues, network.merges.len());
+            // A transfer that begins changes its receiver, which must not be ahead of it.
+            let lasting = !scenario.flows.iter().any(|flow| matches!(flow.traffic, TrafficConfig::Web { .. }));
+            network.feeds = Feeds::new(&network.hops, &network.elements.queues, network.merges.len(), lasting);
         }
         network
     }
@@ -325,32 +328,33 @@ impl Network {
     /// Forwards the packet that departs from a queue.
     #[inline(never)]
     pub(crate) fn on_queue(&mut self, index: u32, now: Time) {
-        let feed = self.feeds.merge_before(index);
-        if let Some(merge) = feed {
-            self.take_arrivals(merge, index, now);
+        if let Some(merge) = self.feeds.merge_before(index) {
+            return self.on_fed_queue(index, merge, now);
         }
-        let link = self.elements.queue_links[index as usize];
-        let (queue, dropped) = (&mut self.elements.queues[index as usize], &mut self.dropped);
-        let (measurement, flows, accounts) = (&self.measurement, self.flows.as_slice(), self.accounts.as_mut_slice());
-        let departed = queue.depart(now, measurement, &mut |signal, packet| match signal {
-            Signal::Marked => count_mark(packet.flow, packet.kind, measurement.index(now), flows, accounts),
-            Signal::Dropped(_) => dropped.push(packet),
-        });
-        let next = queue.next_departure();
+        let departed = self.end_transmission(index, now);
+        let next = self.elements.queues[index as usize].next_departure();
         self.events.set(self.numbers.number(EventId::Queue(index)), next);
-        if let Some(merge) = feed {
-            self.schedule_first(merge, index);
-        }
         if self.observers.is_some() {
             self.report_departure(index, now, departed.as_ref());
         }
         if !self.dropped.is_empty() {
-            self.report_drops(link, now);
+            self.report_drops(self.elements.queue_links[index as usize], now);
         }
         let Some(mut packet) = departed else { return };
         let delay = self.delay_after(&packet);
         packet.hop += 1;
         self.forward(now + delay, packet);
+    }
+
+    /// Ends the transmission of a queue's packet, which is returned, and begins the next one; notes which packets are dropped.
+    #[inline(always)]
+    fn end_transmission(&mut self, index: u32, now: Time) -> Option<Packet> {
+        let (queue, dropped) = (&mut self.elements.queues[index as usize], &mut self.dropped);
+        let (measurement, flows, accounts) = (&self.measurement, self.flows.as_slice(), self.accounts.as_mut_slice());
+        queue.depart(now, measurement, &mut |signal, packet| match signal {
+            Signal::Marked => count_mark(packet.flow, packet.kind, measurement.index(now), flows, accounts),
+            Signal::Dropped(_) => dropped.push(packet),
+        })
     }
 
     /// Returns the propagation delay after a packet's hop.

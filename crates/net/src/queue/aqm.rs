@@ -9,7 +9,7 @@ mod state;
 mod step;
 
 use base::cast::to_u32;
-use base::{Clock, RandomStream, Rate, Time};
+use base::{prefetch, Clock, RandomStream, Rate, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::buffer::Occupancy;
@@ -130,8 +130,9 @@ pub(crate) trait Algorithm {
     }
 }
 
-/// An AQM at work.
+/// An AQM at work, from the beginning of a cache line on.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(crate) enum Aqm {
     /// Random Early Detection.
     Red(Red),
@@ -185,7 +186,7 @@ impl AqmConfig {
     }
 
     /// Returns whether it must know of each event ([`Algorithm::advance`]).
-    const fn watches_the_oldest(&self) -> bool {
+    pub(super) const fn watches_the_oldest(&self) -> bool {
         match self {
             AqmConfig::DualPi2(_) => true,
             AqmConfig::None {} | AqmConfig::Red(_) | AqmConfig::RedLinux(_) | AqmConfig::Codel(_) => false,
@@ -288,11 +289,6 @@ impl Aqms {
         self.by_class
     }
 
-    /// Returns whether it must know of each event ([`Algorithm::advance`]).
-    pub(super) fn watches_the_oldest(&self) -> bool {
-        self.config.watches_the_oldest()
-    }
-
     /// Returns whether arriving packets are shown to it; a trace takes its states then too.
     pub(super) fn sees_arrivals(&self) -> bool {
         self.config.decides_on_arrival() || self.asked.is_some()
@@ -302,6 +298,22 @@ impl Aqms {
     #[inline(always)]
     pub(super) fn of(&mut self, class: usize) -> &mut dyn Algorithm {
         self.aqm(class).algorithm()
+    }
+
+    /// Prefetches the algorithm that sees the packets of a class.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, class: usize) {
+        self.each.get(class).into_iter().for_each(prefetch);
+    }
+
+    /// Lets a packet of a class depart if it waited for so short a time that nothing else matters; returns whether it does.
+    #[inline(always)]
+    pub(super) fn surely_passes(&mut self, class: usize, sojourn: Time, again: bool) -> bool {
+        // A trace wants to see each decision.
+        match self.each.get_mut(if self.by_class { class } else { 0 }) {
+            Some(Aqm::Codel(codel)) if self.asked.is_none() => codel.surely_passes(sojourn, again),
+            _ => false,
+        }
     }
 
     /// Decides about a packet that the scheduler has chosen.

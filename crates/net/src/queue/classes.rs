@@ -1,4 +1,4 @@
-use base::{Packet, Time};
+use base::{prefetch, Packet, Time};
 use std::collections::VecDeque;
 
 /// A packet in the queue.
@@ -17,8 +17,9 @@ pub(super) struct Position {
     pub(super) index: usize,
 }
 
-/// A class: its waiting packets, first in, first out.
+/// A class: its waiting packets, first in, first out. A cache line.
 #[derive(Clone, Debug, Default)]
+#[repr(align(64))]
 struct Class {
     fifo: VecDeque<Waiting>,
     bytes: u64,
@@ -113,6 +114,18 @@ impl Classes {
             number -= fifo.len();
         }
         None
+    }
+
+    /// Prefetches a class.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, class: usize) {
+        self.classes.get(class).into_iter().for_each(prefetch);
+    }
+
+    /// Prefetches the first packet of a class.
+    #[inline(always)]
+    pub(super) fn prefetch_first(&self, class: usize) {
+        self.classes.get(class).and_then(|class| class.fifo.front()).into_iter().for_each(prefetch);
     }
 
     /// Appends a packet to its class.

@@ -10,8 +10,9 @@ use base::cast::to_u32;
 use base::{Packet, Time};
 use net::{Origin, QueuedLink};
 
+use super::ahead::known_arrivals;
 use super::event::EventId;
-use super::{Network, Scheduled};
+use super::{copy_by_field, Network, Scheduled};
 use crate::route::{Element, Hop};
 
 /// The queues whose arrivals need no events while a packet is in transmission, and the merge points in front of them.
@@ -21,13 +22,22 @@ pub(crate) struct Feeds {
     queues: Vec<Option<u32>>,
     /// The merge point in front of each queue, if the queue is one of these.
     merges: Vec<Option<u32>>,
+    /// Time after the clock within which all arrivals at each queue are known; zero if departures from it must not be ahead.
+    known: Vec<Time>,
     /// Arrivals that had no event.
-    pub(crate) arrivals: u64,
+    arrivals: u64,
+    /// Departures that had no event.
+    pub(super) departures: u64,
 }
 
 impl Feeds {
-    /// Returns the feeds of the hops.
-    pub(super) fn new(hops: &[Hop], queues: &[QueuedLink], merges: usize) -> Feeds {
+    /// Returns the number of arrivals and departures that had no event.
+    pub(crate) fn handled(&self) -> u64 {
+        self.arrivals + self.departures
+    }
+
+    /// Returns the feeds of the hops; `lasting`: the scenario has no flow with one transfer after the other.
+    pub(super) fn new(hops: &[Hop], queues: &[QueuedLink], merges: usize, lasting: bool) -> Feeds {
         // What is in front of each queue on all paths: one merge point, or `None` if there is anything else.
         let mut fronts: BTreeMap<u32, Option<u32>> = BTreeMap::new();
         let before = std::iter::once(None).chain(hops.iter().map(|hop| Some(hop.element)));
@@ -40,11 +50,13 @@ impl Feeds {
             let found = fronts.entry(index).or_insert(merge);
             *found = found.filter(|_| *found == merge);
         }
-        let mut feeds = Feeds { queues: vec![None; merges], merges: vec![None; queues.len()], arrivals: 0 };
+        let (none, known) = (vec![None; queues.len()], vec![Time::ZERO; queues.len()]);
+        let mut feeds = Feeds { queues: vec![None; merges], merges: none, known, arrivals: 0, departures: 0 };
         for (queue, merge) in fronts {
             if let Some(merge) = merge.filter(|_| queues[queue as usize].decides_later()) {
                 feeds.queues[merge as usize] = Some(queue);
                 feeds.merges[queue as usize] = Some(merge);
+                feeds.known[queue as usize] = if lasting { known_arrivals(hops, queue) } else { Time::ZERO };
             }
         }
         feeds
@@ -60,6 +72,12 @@ impl Feeds {
     #[inline(always)]
     pub(super) fn merge_before(&self, queue: u32) -> Option<u32> {
         self.merges.get(queue as usize).copied().flatten()
+    }
+
+    /// Returns for how long after the clock all arrivals at a queue are known; zero if departures from it must not be ahead
+    /// of the clock.
+    pub(super) fn known_arrivals(&self, queue: u32) -> Time {
+        self.known.get(queue as usize).copied().unwrap_or(Time::ZERO)
     }
 }
 
@@ -101,10 +119,12 @@ impl Network {
     #[inline(always)]
     pub(super) fn take_arrivals(&mut self, merge: u32, queue: u32, until: Time) {
         let (stream, queue) = (&mut self.merges[merge as usize], &mut self.elements.queues[queue as usize]);
-        while let Some(&Scheduled { time, packet }) = stream.front().filter(|first| first.time < until) {
+        while let Some(Scheduled { time, packet }) = stream.front().filter(|first| first.time < until) {
             let hop = packet.hop + 1;
             if let Element::Queue { level, host, .. } = self.hops[hop as usize].element {
-                queue.join(time, Packet { hop, ..packet }, Origin { level, host }, &self.measurement);
+                // Field by field: a copy that is written in parts and read whole waits for its stores.
+                let packet = Packet { hop, ..copy_by_field(packet) };
+                queue.join(*time, packet, Origin { level, host }, &self.measurement);
             }
             self.feeds.arrivals += 1;
             stream.pop();

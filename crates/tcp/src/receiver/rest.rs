@@ -57,6 +57,14 @@ impl Receiver {
         number == 0 || Acknowledgment::window_in(number).is_some() || self.rest.as_deref().is_some_and(alone)
     }
 
+    /// Prefetches what the next packet in order needs by Linux's rules.
+    #[inline(always)]
+    pub fn prefetch_rules(&self) {
+        if let Some(rules) = self.rest.as_ref().and_then(|rest| rest.linux.as_ref()) {
+            rules.prefetch();
+        }
+    }
+
     /// Gives memory back that it can do without until the next transfer.
     pub fn end_transfer(&mut self) {
         self.rest.iter_mut().for_each(|rest| rest.journal.release());

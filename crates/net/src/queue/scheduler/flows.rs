@@ -1,5 +1,5 @@
 use base::cast::{to_index, to_u32};
-use base::{Packet, RandomStream};
+use base::{Divisor, Packet, RandomStream};
 
 use super::FlowEntry;
 
@@ -7,7 +7,7 @@ use super::FlowEntry;
 #[derive(Clone, Debug)]
 pub(super) struct FlowQueues {
     /// Number of queues that flows are hashed into.
-    hashed: Option<u32>,
+    hashed: Option<Divisor>,
     /// Whether the flows of an entry share one queue, if flows are not hashed.
     by_entry: bool,
     /// The entries of the scenario; none if all flows are alike and have queues of their own.
@@ -19,6 +19,7 @@ pub(super) struct FlowQueues {
 impl FlowQueues {
     pub(super) fn new(hashed: Option<u32>, by_entry: bool, random: &RandomStream) -> FlowQueues {
         let salt = if hashed.is_some() { random.branch("perturbation").bits() } else { 0 };
+        let hashed = hashed.map(|queues| Divisor::new(queues.into()));
         FlowQueues { hashed, by_entry, entries: Vec::new(), salt }
     }
 
@@ -42,12 +43,13 @@ impl FlowQueues {
     }
 
     /// Returns the class of a packet.
+    #[inline(always)]
     pub(super) fn class(&self, packet: &Packet) -> usize {
         if self.by_entry && self.hashed.is_none() {
             return self.entry_of(packet.flow);
         }
         let flow = u64::from(packet.flow);
-        to_index(self.hashed.map_or(flow, |queues| mixed(flow ^ self.salt) % u64::from(queues.max(1))))
+        to_index(self.hashed.map_or(flow, |queues| queues.remainder(mixed(flow ^ self.salt))))
     }
 }
 

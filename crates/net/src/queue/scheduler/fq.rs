@@ -1,5 +1,5 @@
 use base::cast::{to_index, to_u32};
-use base::{Packet, RandomStream, Ring};
+use base::{prefetch, Packet, RandomStream, Ring};
 use serde::{Deserialize, Serialize};
 
 use super::flows::FlowQueues;
@@ -80,16 +80,16 @@ impl Fq {
         self.flows.set_entries(entries);
     }
 
+    #[inline(always)]
     pub(super) fn class(&self, packet: &Packet) -> usize {
         self.flows.class(packet)
     }
 
     /// Notes that a packet has joined a class: the class becomes active if it is not (RFC 8290 section 4.1).
+    #[inline(always)]
     pub(super) fn joined(&mut self, class: usize) {
         if class >= self.states.len() {
-            let weights = (self.states.len()..=class).map(|class| self.flows.weight_of(class));
-            let new: Vec<State> = weights.map(|weight| State { weight, ..State::default() }).collect();
-            self.states.extend(new);
+            self.add_states(class);
         }
         let state = &mut self.states[class];
         if !state.active {
@@ -99,21 +99,43 @@ impl Fq {
         }
     }
 
+    /// Adds the states of all classes up to one.
+    #[cold]
+    #[inline(never)]
+    fn add_states(&mut self, class: usize) {
+        let weights = (self.states.len()..=class).map(|class| self.flows.weight_of(class));
+        let new: Vec<State> = weights.map(|weight| State { weight, ..State::default() }).collect();
+        self.states.extend(new);
+    }
+
     /// Returns the class whose turn it is, which may be empty.
     #[inline(always)]
     pub(super) fn next(&mut self) -> Option<usize> {
         loop {
-            let list = if self.new.is_empty() { &mut self.old } else { &mut self.new };
-            let number = *list.front()?;
+            let from_old = self.new.is_empty();
+            let number = *if from_old { self.old.front()? } else { self.new.front()? };
             let class = to_index(number.into());
             let state = &mut self.states[class];
             if state.deficit > 0 {
                 return Some(class);
             }
             state.deficit += self.quantum * i64::from(state.weight);
-            list.pop();
-            self.old.push(number);
+            if from_old {
+                self.old.rotate();
+            } else {
+                self.new.pop();
+                self.old.push(number);
+            }
         }
+    }
+
+    /// Returns the old class whose turn is a number of turns after the next one, if nothing else happens, and prefetches its
+    /// place in the rounds.
+    #[inline(always)]
+    pub(super) fn upcoming(&self, turns: usize) -> Option<usize> {
+        let class = to_index((*self.old.nth(turns + 1)?).into());
+        self.states.get(class).into_iter().for_each(prefetch);
+        Some(class)
     }
 
     /// Notes that the class whose turn it is has sent a packet.

@@ -1,6 +1,6 @@
 //! Data and timers of a receiver that follows Linux's rules.
 
-use base::{Marks, Time};
+use base::{prefetch, Marks, Time};
 
 use super::blocks::Flush;
 use super::{LinuxAcks, COALESCED, ECN_QUICK, MOST_QUICK};
@@ -215,6 +215,14 @@ impl Receiver {
 }
 
 impl LinuxAcks {
+    /// Prefetches what a segment in order needs.
+    #[inline(always)]
+    pub(in crate::receiver) fn prefetch(&self) {
+        prefetch(&self.acked);
+        prefetch(&self.window);
+        prefetch(&self.sampled_ms);
+    }
+
     /// Takes note that fewer segments than `held` are beyond a hole, as the ones before `next` were delivered.
     fn advance(&mut self, next: u64, held: u32, left: u32) {
         self.blocks.advance(next, left);
