@@ -116,6 +116,15 @@ impl Sender {
         }
     }
 
+    /// Returns when a timer of the handshake that is set `now` for `deadline` fires: by the sender's clock, if its timers run
+    /// by one that it shares with them.
+    pub fn fires(&self, now: Time, deadline: Time) -> Time {
+        match self {
+            Sender::Selective(sender) => sender.fires(now, deadline),
+            _ => deadline,
+        }
+    }
+
     /// Starts the transfer, after the handshake if there is one.
     pub fn on_start(&mut self, now: Time, actions: &mut impl Actions) {
         machine!(self, sender => sender.on_start(now, actions))

@@ -20,7 +20,9 @@ impl Engine {
 
     /// Sends a request of the handshake, for the first time or again, and sets its timer.
     pub(super) fn request(&mut self, flow: u32, now: Time) {
-        self.senders[flow as usize].start = self.network.send_request(flow, now);
+        let again = self.network.send_request(flow, now);
+        let slot = &mut self.senders[flow as usize];
+        slot.start = slot.sender.fires(now, again);
     }
 
     /// Handles a packet that answers a request: the last one begins the next exchange, or the data.

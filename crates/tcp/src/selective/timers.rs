@@ -49,7 +49,7 @@ impl Wheel {
         self.jiffy.map_or(duration, down)
     }
 
-    /// Returns when a timer that is set `now` for `deadline` fires.
+    /// Returns when a timer that is set `now` for `deadline` fires; [`Time::NEVER`] if that is never.
     fn fires(&self, now: Time, deadline: Time) -> Time {
         let Some(jiffy) = self.jiffy.filter(|_| deadline != Time::NEVER) else { return deadline };
         let wait = jiffy.quotient_up((deadline - now).ticks());
@@ -143,6 +143,12 @@ impl Selective {
         self.report_failure(actions);
         let now = self.go_ahead(now, actions);
         self.timer.settle(now, &self.rules.wheel);
+    }
+
+    /// Returns when a timer of the handshake that is set `now` for `deadline` fires, by the same clock (Linux
+    /// `inet_csk_reset_xmit_timer`).
+    pub(crate) fn fires(&self, now: Time, deadline: Time) -> Time {
+        self.rules.wheel.fires(now, deadline)
     }
 
     /// Starts the timer after an ACK (Linux `tcp_set_xmit_timer`).
@@ -304,6 +310,27 @@ impl Selective {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The kernel's SYNs of four flows in a full queue, recorded as they were dropped \[us\]: timers of a second and more
+    /// expire at multiples of 64 ms, so that flows which began apart send again at one instant.
+    #[test]
+    fn syns_are_sent_again_when_the_kernels_are() {
+        // The kernel's ticks show 224.3891 s as the run begins, less what a SYN takes to the bottleneck.
+        let wheel = Wheel::new(Time::from_ticks(1000), Time::from_ticks(224_389_100));
+        let recorded = [
+            [741_295, 1_786_947, 3_834_947],
+            [769_095, 1_786_947, 3_834_947],
+            [851_476, 1_914_947, 3_962_947],
+            [895_721, 1_914_947, 3_962_947],
+        ];
+        for instants in recorded {
+            for (sent, timeout) in [(0, 1_000_000), (1, 2_000_000)] {
+                let now = Time::from_ticks(instants[sent]);
+                let again = wheel.fires(now, now + Time::from_ticks(timeout));
+                assert!(again.ticks().abs_diff(instants[sent + 1]) < 100, "{instants:?}, {again:?}");
+            }
+        }
+    }
 
     #[test]
     fn timestamps_count_jiffies_that_begin_in_between() {
