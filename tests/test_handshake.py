@@ -34,23 +34,24 @@ def test_a_handshake_takes_round_trips() -> None:
     assert completion(run(None)) == completion(run("none"))
 
 
-@pytest.mark.parametrize(("lost", "expected_s"), [([1], 1.0), ([1, 2], 3.0), ([1, 2, 3], 7.0)])
+@pytest.mark.parametrize(("lost", "expected_s"), [([1], 1.024), ([1, 2], 3.072), ([1, 2, 3], 7.104)])
 def test_a_syn_is_sent_again_after_one_two_and_four_seconds(lost: list[int], expected_s: float) -> None:
+    """Linux's timer wheel fires at the next multiple of 64 ms: 1.024 s for 1 s, 3.072 for 3.024, 7.104 for 7.072."""
     link = {"loss": {"model": "packets", "packets": lost}}
     assert completion(run("tcp", link)) - completion(run("tcp")) == pytest.approx(expected_s, abs=1e-9)
 
 
 def test_an_answer_that_is_lost_costs_a_timeout_too() -> None:
     link = {"reverse": {"loss": {"model": "packets", "packets": [1]}}}
-    assert completion(run("tcp", link)) - completion(run("tcp")) == pytest.approx(1.0, abs=1e-9)
+    assert completion(run("tcp", link)) - completion(run("tcp")) == pytest.approx(1.024, abs=1e-9)
 
 
 def test_syns_that_are_lost_twice_leave_a_window_of_one_packet() -> None:
     """Ten packets need one round trip more after each doubling: 1, 2, 4 and 3 packets."""
     once, twice = ({"loss": {"model": "packets", "packets": packets}} for packets in ([1], [1, 2]))
     fast = completion(run("tcp", size="10 pkt"))
-    assert completion(run("tcp", once, size="10 pkt")) == pytest.approx(1.0 + fast, abs=1e-9)
-    slow = completion(run("tcp", twice, size="10 pkt")) - 3.0 - fast
+    assert completion(run("tcp", once, size="10 pkt")) == pytest.approx(1.024 + fast, abs=1e-9)
+    slow = completion(run("tcp", twice, size="10 pkt")) - 3.072 - fast
     assert 2.9 * DELAY_S < slow < 3.5 * DELAY_S
 
 
