@@ -70,7 +70,7 @@ impl Selective {
 
     /// Sends the new packets that the windows allow at once, without pacing, as [`Selective::send_new`] does.
     ///
-    /// How many there are is known before the first one. The timer is set once, behind the last.
+    /// The number of packets is known before the first one is sent. The timer is set once, after the last one.
     #[inline(never)]
     pub(super) fn send_burst(&mut self, now: Time, actions: &mut impl Actions) -> bool {
         let (before, cwnd) = (self.board.nxt(), self.cwnd_packets());
