@@ -42,6 +42,27 @@ impl<T: Copy + Default> Ring<T> {
         self.slots.get((self.head as usize + before) & (self.slots.len() - 1))
     }
 
+    /// Returns the entry with a number of entries before it, to be changed.
+    #[inline(always)]
+    pub fn nth_mut(&mut self, before: usize) -> Option<&mut T> {
+        if before >= self.length as usize {
+            return None;
+        }
+        let mask = self.slots.len() - 1;
+        self.slots.get_mut((self.head as usize + before) & mask)
+    }
+
+    /// Removes a number of the oldest entries, and returns the newest one of them; `None`, and removes nothing, if the number
+    /// is zero or there are not as many.
+    #[inline(always)]
+    pub fn pop_many(&mut self, count: usize) -> Option<T> {
+        let last = *self.nth(count.wrapping_sub(1))?;
+        self.length -= low_u32(count as u64);
+        let mask = low_u32(self.slots.len() as u64) - 1;
+        self.head = if self.length == 0 { 0 } else { (self.head + low_u32(count as u64)) & mask };
+        Some(last)
+    }
+
     /// Adds an entry behind the newest one.
     ///
     /// # Panics
@@ -129,6 +150,18 @@ mod tests {
             }
             assert_eq!(ring.len(), next_in - next_out);
             assert!((0..ring.len() + 2).all(|before| ring.nth(before) == ring.iter().nth(before)));
+            assert!(
+                (0..ring.len() + 2).all(|before| ring.clone().nth_mut(before).copied() == ring.nth(before).copied())
+            );
+            for count in 0..ring.len() + 2 {
+                let (mut shorter, mut expected) = (ring.clone(), None);
+                let popped = shorter.pop_many(count);
+                let left = if count > ring.len() { 0 } else { count };
+                let mut by_one = ring.clone();
+                (0..left).for_each(|_| expected = by_one.pop());
+                assert_eq!(popped, expected);
+                assert!(shorter.iter().eq(by_one.iter()));
+            }
             assert!(ring.iter().copied().eq(next_out..next_in));
         }
     }

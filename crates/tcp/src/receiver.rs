@@ -227,6 +227,9 @@ impl Receiver {
             self.last_delivery = now;
             return self.in_order(now, stamp);
         }
+        if sequence == self.next && self.held & !(UNREAD | LOGS) == BY_LINUX {
+            return self.in_order_by_linux(now, stamp, marks, echo_age);
+        }
         self.special(now, sequence, stamp, marks, echo_age)
     }
 
@@ -241,9 +244,6 @@ impl Receiver {
         marks: Marks,
         echo_age: u32,
     ) -> Option<Acknowledgment> {
-        if sequence == self.next && self.held & !(UNREAD | LOGS) == BY_LINUX {
-            return self.in_order_by_linux(now, stamp, marks, echo_age);
-        }
         if sequence == Receiver::NO_DATA {
             return None;
         }

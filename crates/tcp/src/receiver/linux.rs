@@ -14,6 +14,7 @@
 mod blocks;
 mod common;
 mod data;
+mod round_trip;
 
 use std::{num::NonZeroU64, sync::Arc};
 
@@ -82,12 +83,15 @@ pub(super) struct LinuxAcks {
     read: u64,
     /// First packet of the round trip in which what the application reads is counted, and its start.
     read_from: (u64, Time),
+    /// Its end; [`Time::NEVER`] before the first sample of a round trip.
+    read_until: Time,
     /// Eight times the smoothed round trip \[us\]; 0 before the first sample.
     rtt8_us: u64,
     /// First round trip, which the kernel knows from the handshake \[ms\].
     first_rtt_ms: u64,
-    /// One past the instant of the ACK that the last sample was of \[ms\]: one for each.
-    sampled_ms: Option<NonZeroU64>,
+    /// Start of the millisecond of the ACK that the last sample was of, as each one gives a sample once; [`Time::NEVER`]
+    /// before the first.
+    sampled: Time,
     /// End of the window of data that takes a round trip at least \[bytes\], and its start.
     window_end: Option<(NonZeroU64, Time)>,
     /// ACKs held beyond a hole (`compressed_ack`).
@@ -136,9 +140,10 @@ impl LinuxAcks {
             window,
             read: window.min(INITIAL_PACKETS * segment),
             read_from: (0, Time::ZERO),
+            read_until: Time::NEVER,
             rtt8_us: 0,
             first_rtt_ms: 0,
-            sampled_ms: None,
+            sampled: Time::NEVER,
             window_end: None,
             compressed: 0,
             blocks: Blocks::default(),
@@ -171,42 +176,6 @@ impl LinuxAcks {
         match self.first_rtt_ms {
             0 => INITIAL_RTO_MS,
             rtt => rtt + (2 * rtt).max(LEAST_RTO_MS),
-        }
-    }
-
-    /// Takes a sample from the timestamp that a segment echoes, `echo_age` older than it (`tcp_rcv_rtt_measure_ts`).
-    #[inline(always)]
-    fn sample_rtt(&mut self, now: Time, stamp: Time, echo_age: u32) {
-        let echoed_ms = self.common.milliseconds(stamp - self.common.echo_age.span(echo_age));
-        let last = std::mem::replace(&mut self.sampled_ms, NonZeroU64::new(echoed_ms + 1));
-        if last == self.sampled_ms {
-            return;
-        }
-        let now_ms = self.common.milliseconds(now + self.common.return_delay);
-        if self.first_rtt_ms == 0 {
-            self.first_rtt_ms = (now_ms - self.common.milliseconds(stamp)).max(1);
-        }
-        self.update_rtt(1000 * (now_ms - echoed_ms).max(1), false);
-    }
-
-    /// Takes the time in which a window of data arrived, which is a round trip at least (`tcp_rcv_rtt_measure`).
-    fn measure_window(&mut self, now: Time, next: u64) {
-        let received = next * self.segment();
-        if let Some((end, start)) = self.window_end {
-            if received < end.get() {
-                return;
-            }
-            self.update_rtt(self.common.microseconds(now - start).max(1), true);
-        }
-        self.window_end = NonZeroU64::new(received + self.window).map(|end| (end, now));
-    }
-
-    /// Smooths the round trip; where the sample is an upper bound only, takes its least (`tcp_rcv_rtt_update`).
-    fn update_rtt(&mut self, sample_us: u64, upper_bound: bool) {
-        if self.rtt8_us == 0 || 8 * sample_us < self.rtt8_us {
-            self.rtt8_us = 8 * sample_us;
-        } else if !upper_bound {
-            self.rtt8_us += sample_us - self.rtt8_us / 8;
         }
     }
 
@@ -362,7 +331,7 @@ impl LinuxAcks {
     /// (`tcp_rcv_space_adjust`).
     #[inline(always)]
     fn adjust(&mut self, now: Time, next: u64) {
-        if self.rtt8_us > 0 && !self.common.is_less(now - self.read_from.1, self.rtt8_us / 8) {
+        if now >= self.read_until {
             self.end_round_trip(now, next);
         }
     }
@@ -380,6 +349,7 @@ impl LinuxAcks {
             self.read = copied;
         }
         self.read_from = (next, now);
+        self.read_until = now + self.common.span(self.rtt8_us / 8);
     }
 
     /// Returns the buffer for a number of bytes in a round trip, which were fewer in the one before.

@@ -84,7 +84,8 @@ impl Selective {
         !self.written.waits && self.written.end < self.end
     }
 
-    fn write_all(&mut self, now: Time, actions: &mut impl Actions) {
+    /// Writes and sends as [`Selective::run_application`] says.
+    pub(super) fn write_all(&mut self, now: Time, actions: &mut impl Actions) {
         let before = self.written.end;
         while self.write(now) {
             self.send_and_check_room(now, actions);

@@ -249,7 +249,10 @@ impl Selective {
             return;
         }
         if self.is_in_order(&ack) {
-            return self.on_ack_in_order(now, &ack, actions);
+            return match self.pacer.is_on() || self.rate.is_some() {
+                false => self.on_ack_in_order::<false>(now, &ack, actions),
+                true => self.on_ack_in_order::<true>(now, &ack, actions),
+            };
         }
         self.on_any_ack(now, &ack, actions);
     }

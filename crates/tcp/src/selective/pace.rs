@@ -172,7 +172,7 @@ impl Selective {
     #[inline(always)]
     pub(super) fn go_ahead(&mut self, now: Time, actions: &mut impl Actions) -> Time {
         if self.pacer.waits && self.is_undisturbed() {
-            self.depart_ahead(now, actions)
+            self.depart_ahead(now, self.timer.earliest(), self.room_for_new(), actions)
         } else {
             now
         }
@@ -180,34 +180,37 @@ impl Selective {
 
     /// Returns whether departures alone happen to the sender until the next ACK or timer: no packet is missing, and the
     /// application does not write.
-    fn is_undisturbed(&self) -> bool {
+    pub(super) fn is_undisturbed(&self) -> bool {
         let intact = self.state == State::Open && self.board.is_intact() && self.board.outstanding() > 0;
         intact && self.probes_tails() && !self.is_writing() && self.pacer.interval > Time::ZERO
     }
 
-    /// Lets the packets leave that wait, each at its departure, as [`Selective::on_timer`] does one by one.
+    /// Lets the packets leave that wait, `room` ones at most, each at its departure, as [`Selective::on_timer`] does one by
+    /// one; returns the instant of the last one, or `now`. `expiry`: an instant before which the timer does not fire.
     ///
     /// Each departure sets the timer again, for an instant that depends on the last one alone; `expiry` is one before which
     /// no timer fires that the departures so far have set. The buffer has no more room than when the pacer began to hold
     /// packets back: cwnd is the same, and was not all in flight then.
     #[inline(never)]
-    fn depart_ahead(&mut self, mut now: Time, actions: &mut impl Actions) -> Time {
-        let (wait, latest, room) = (self.least_probe_wait(), self.head_timeout(), self.room_for_new());
-        let (mut left, mut expiry) = (room, self.timer.earliest());
+    pub(super) fn depart_ahead(
+        &mut self,
+        mut now: Time,
+        mut expiry: Time,
+        room: u64,
+        actions: &mut impl Actions,
+    ) -> Time {
+        let (wait, latest, mut left) = (self.least_probe_wait(), self.head_timeout(), room);
         if room == 0 || !actions.leave_clock(self.pacer.release) {
             return now;
         }
         let mut departs = || {
             let due = left > 0 && self.pacer.release < expiry && actions.is_quiet(self.pacer.release);
             if due {
-                if left == room {
-                    // The last departure schedules a probe, whatever the timer waits for.
-                    self.timer.stop();
-                }
                 now = self.pacer.release;
                 expiry = latest.min(now + wait);
                 actions.go_ahead(now);
-                self.transmit_new(now, actions);
+                // The last departure schedules a probe, whatever the timer waits for.
+                self.add_new::<false>(now, self.board.nxt(), actions);
                 left -= 1;
             }
             due

@@ -1,10 +1,8 @@
 //! The delivery rate: how many packets the network delivered, in which time (draft-ietf-ccwg-bbr section 4.1; Linux
 //! `tcp_rate.c`).
 
-use std::collections::VecDeque;
-
 use base::cast::{low_u32, to_index};
-use base::Time;
+use base::{Ring, Time};
 
 use super::scoreboard::Segment;
 use crate::cc::{KernelClock, Lost, RateSample, Span};
@@ -18,7 +16,7 @@ pub(super) struct Totals {
 }
 
 /// The state of the connection when a packet was sent last, but what the scoreboard has. Times are in microseconds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Snapshot {
     /// Transmission of the packet that began the flight of this one (`first_tx_mstamp`).
     first_sent: u64,
@@ -69,7 +67,7 @@ struct Newest {
 pub(super) struct Rate {
     clock: KernelClock,
     /// The packets from SND.UNA to SND.NXT.
-    snapshots: VecDeque<Snapshot>,
+    snapshots: Ring<Snapshot>,
     first_sent: u64,
     delivered_at: u64,
     /// Number of delivered packets up to which samples are limited by the application (`app_limited`).
@@ -82,7 +80,7 @@ pub(super) struct Rate {
 
 impl Rate {
     pub(super) fn new(clock: KernelClock) -> Rate {
-        let snapshots = VecDeque::new();
+        let snapshots = Ring::default();
         Rate { clock, snapshots, first_sent: 0, delivered_at: 0, app_limited: None, newest: None, shown: None }
     }
 
@@ -104,18 +102,19 @@ impl Rate {
     }
 
     /// Takes note of the transmission of a new packet; `idle`: nothing else is outstanding (`tcp_rate_skb_sent`).
+    #[inline(always)]
     pub(super) fn send(&mut self, now: Time, totals: Totals, idle: bool) {
         if idle {
             let sent = self.clock.microseconds(now);
             (self.first_sent, self.delivered_at) = (sent, sent);
         }
-        self.snapshots.push_back(self.snapshot(totals));
+        self.snapshots.push(self.snapshot(totals));
     }
 
     /// Takes note of the retransmission of a packet, by its index from SND.UNA.
     pub(super) fn resend(&mut self, index: u64, totals: Totals) {
         let snapshot = self.snapshot(totals);
-        if let Some(known) = self.snapshots.get_mut(to_index(index)) {
+        if let Some(known) = self.snapshots.nth_mut(to_index(index)) {
             *known = snapshot;
         }
     }
@@ -123,40 +122,55 @@ impl Rate {
     /// Takes note that a packet was delivered that had not been before, by its index from SND.UNA and what the scoreboard
     /// has of it (`tcp_rate_skb_delivered`).
     pub(super) fn deliver(&mut self, index: u64, sequence: u64, segment: &Segment) {
-        let Some(&at) = self.snapshots.get(to_index(index)) else { return };
+        let Some(&at) = self.snapshots.nth(to_index(index)) else { return };
         self.note_delivery(sequence, segment, at);
     }
 
     /// Takes note that the packets from SND.UNA, `una`, to `end` were delivered, each of which was sent once, and removes
     /// them; `last` is the last one, which was sent last.
     pub(super) fn deliver_first(&mut self, una: u64, end: u64, last: &Segment) {
-        let mut at = None;
-        for _ in una..end {
-            at = self.snapshots.pop_front();
-        }
-        if let Some(at) = at {
+        if let Some(at) = self.snapshots.pop_many(to_index(end - una)) {
             self.note_delivery(end - 1, last, at);
         }
     }
 
+    /// Takes note that an ACK, the first one since the last sample, delivers the packets from SND.UNA, `una`, to `end`, each
+    /// of which was sent once, and removes them; returns the sample of the ACK. `last` is the last one.
+    #[inline(always)]
+    pub(super) fn deliver_in_order(
+        &mut self,
+        (una, end): (u64, u64),
+        last: &Segment,
+        now: Time,
+        totals: Totals,
+        min_rtt: Time,
+    ) -> RateSample {
+        let at = self.snapshots.pop_many(to_index(end - una));
+        let newest = at.map(|at| self.delivered(end - 1, last, at));
+        self.sample_of(newest, now, totals, low_u32(end - una), min_rtt)
+    }
+
+    fn delivered(&self, sequence: u64, segment: &Segment, at: Snapshot) -> Newest {
+        let (sent, retransmitted) = (self.clock.microseconds(segment.sent), segment.marks.ever_retransmitted());
+        Newest { sequence, sent, delivered: segment.delivered, at, retransmitted }
+    }
+
     #[inline(always)]
     fn note_delivery(&mut self, sequence: u64, segment: &Segment, at: Snapshot) {
-        let sent = self.clock.microseconds(segment.sent);
-        let is_newer = |newest: Newest| (sent, sequence) > (newest.sent, newest.sequence);
-        if self.newest.is_none_or(is_newer) {
-            let (delivered, retransmitted) = (segment.delivered, segment.marks.ever_retransmitted());
-            self.newest = Some(Newest { sequence, sent, delivered, at, retransmitted });
+        let new = self.delivered(sequence, segment, at);
+        if self.newest.is_none_or(|newest| (new.sent, sequence) > (newest.sent, newest.sequence)) {
+            self.newest = Some(new);
         }
     }
 
     /// Removes the first packet, which is acknowledged.
     pub(super) fn pop(&mut self) {
-        self.snapshots.pop_front();
+        self.snapshots.pop();
     }
 
     /// Returns the report of a packet, by its index from SND.UNA, that was marked lost as the `lost`-th one of all.
     pub(super) fn lose(&self, sequence: u64, index: u64, now: Time, delivered: u64, lost: u64) -> Option<Lost> {
-        let at = self.snapshots.get(to_index(index))?;
+        let at = self.snapshots.nth(to_index(index))?;
         Some(Lost {
             now: self.clock.microseconds(now),
             sequence,
@@ -169,6 +183,19 @@ impl Rate {
 
     /// Returns the sample of an ACK (`tcp_rate_gen`), which delivers `fresh` packets.
     pub(super) fn sample(&mut self, now: Time, totals: Totals, fresh: u32, min_rtt: Time) -> RateSample {
+        let newest = self.newest.take();
+        self.sample_of(newest, now, totals, fresh, min_rtt)
+    }
+
+    #[inline(always)]
+    fn sample_of(
+        &mut self,
+        newest: Option<Newest>,
+        now: Time,
+        totals: Totals,
+        fresh: u32,
+        min_rtt: Time,
+    ) -> RateSample {
         let Totals { delivered, lost, .. } = totals;
         let now = self.clock.microseconds(now);
         if self.app_limited.is_some_and(|until| delivered > until) {
@@ -177,7 +204,7 @@ impl Rate {
         if fresh > 0 {
             self.delivered_at = now;
         }
-        let span = self.newest.take().map(|Newest { sent, delivered: before, at, retransmitted, .. }| {
+        let span = newest.map(|Newest { sent, delivered: before, at, retransmitted, .. }| {
             self.first_sent = sent;
             let fresh = low_u32(delivered).wrapping_sub(before);
             // Sending and receiving are phases of a pipeline; compressed ACKs make the second one too short.

@@ -49,7 +49,7 @@ impl Rules {
         let control = config.build_control(clock);
         Rules {
             needs: control.needs(),
-            takes_in_order: in_order::applies(config, control.needs()),
+            takes_in_order: in_order::applies(config),
             is_observed: false,
             clock,
             kernel_clock: KernelClock::new(clock),

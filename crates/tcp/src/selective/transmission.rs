@@ -129,7 +129,7 @@ impl Selective {
 
     /// Transmits the packet SND.NXT; sets the timer where it has to start again, or leaves it to the caller.
     #[inline(always)]
-    fn add_new<const SETS_TIMER: bool>(&mut self, now: Time, sequence: u64, actions: &mut impl Actions) {
+    pub(super) fn add_new<const SETS_TIMER: bool>(&mut self, now: Time, sequence: u64, actions: &mut impl Actions) {
         let idle = self.board.outstanding() == 0;
         if idle && sequence > self.first {
             self.end_pause(now);

@@ -17,6 +17,8 @@ pub(super) struct Common {
     pub(super) return_delay: Time,
     pub(super) clock: Clock,
     pub(super) echo_age: EchoAge,
+    /// Ticks of a microsecond, if that is a whole number.
+    ticks_per_microsecond: Option<u64>,
     /// Ticks of a millisecond, in which the kernel's timers and timestamps count here.
     millisecond: Divisor,
     /// Payload of a full segment \[bytes\].
@@ -27,12 +29,15 @@ pub(super) struct Common {
 
 impl Common {
     pub(super) fn new(settings: LinuxReceiver, return_delay: Time, clock: Clock) -> Common {
+        let ticks_per_second = clock.ticks_per_second();
+        let whole = u128::from(ticks_per_second).is_multiple_of(MICROSECONDS);
         Common {
             settings,
             return_delay,
             clock,
             echo_age: EchoAge::new(clock),
-            millisecond: Divisor::new(clock.ticks_per_second() / 1000),
+            ticks_per_microsecond: whole.then(|| low_u64(u128::from(ticks_per_second) / MICROSECONDS)),
+            millisecond: Divisor::new(ticks_per_second / 1000),
             segment: Divisor::new(u64::from(settings.segment_bytes)),
             below_scale: (1 << settings.window_shift()) - 1,
         }
@@ -50,10 +55,16 @@ impl Common {
         low_u64(u128::from(span.ticks()) * MICROSECONDS / u128::from(self.clock.ticks_per_second()))
     }
 
-    /// Returns whether a span in whole microseconds is less than a number of them, without a division.
-    pub(super) fn is_less(&self, span: Time, microseconds: u64) -> bool {
-        let per_second = u128::from(self.clock.ticks_per_second());
-        u128::from(span.ticks()) * MICROSECONDS < u128::from(microseconds) * per_second
+    /// Returns the shortest span that has a number of whole microseconds; [`Time::NEVER`] if it is longer than all.
+    pub(super) fn span(&self, microseconds: u64) -> Time {
+        let ticks = match self.ticks_per_microsecond {
+            Some(ticks) => microseconds.checked_mul(ticks),
+            None => {
+                let ticks = u128::from(microseconds) * u128::from(self.clock.ticks_per_second());
+                u64::try_from(ticks.div_ceil(MICROSECONDS)).ok()
+            }
+        };
+        ticks.map_or(Time::NEVER, Time::from_ticks)
     }
 
     /// Returns the payload of a full segment \[bytes\].
@@ -77,15 +88,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_span_is_compared_as_its_whole_microseconds_are() {
+    fn the_shortest_span_of_a_number_of_microseconds_has_as_many() {
         for per_second in [1_000_000_000, 985_998_000_000_000, 1_234_567] {
             let common = Common::new(LinuxReceiver::default(), Time::ZERO, Clock::new(per_second));
             for microseconds in [0, 1, 2, 999, 40_000, 3_000_000] {
-                let about = low_u64(u128::from(microseconds) * u128::from(per_second) / MICROSECONDS);
-                for ticks in about.saturating_sub(3)..about + 4 {
-                    let span = Time::from_ticks(ticks);
-                    assert_eq!(common.is_less(span, microseconds), common.microseconds(span) < microseconds, "{ticks}");
-                }
+                let span = common.span(microseconds);
+                assert_eq!(common.microseconds(span), microseconds, "{per_second}");
+                assert!(microseconds == 0 || common.microseconds(span - Time::TICK) < microseconds, "{per_second}");
             }
         }
     }

@@ -220,7 +220,7 @@ impl LinuxAcks {
     pub(in crate::receiver) fn prefetch(&self) {
         prefetch(&self.acked);
         prefetch(&self.window);
-        prefetch(&self.sampled_ms);
+        prefetch(&self.sampled);
     }
 
     /// Takes note that fewer segments than `held` are beyond a hole, as the ones before `next` were delivered.
