@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use recovery_laws::check_recoveries;
 use sim::scenario::{ElementConfig, HandshakeConfig, LinkConfig, PrivateLinkConfig, TraceConfig};
 use sim::{Job, Outcome, Scenario};
-use tcp::{Pacing, Recovery, SelectiveConfig, SenderConfig};
+use tcp::{LinuxReceiver, Pacing, ReceiverConfig, Recovery, SelectiveConfig, SenderConfig};
 
 proptest! {
     #![proptest_config(random::config(1500))]
@@ -161,6 +161,40 @@ fn paced_packets_do_the_same_with_and_without_events_of_their_own() {
             assert_eq!(untraced(&plain), untraced(&traced), "{control}, {pacing:?}");
         }
     }
+}
+
+/// Paced departures and those from queues are both ahead of the clock where flows of today's hosts share a queue; with
+/// traces neither is.
+#[test]
+fn mixed_controls_do_the_same_through_any_queue_with_and_without_traces() {
+    let mixes = [
+        [("bbr", Pacing::None), ("cubic", Pacing::None), ("cubic", Pacing::Linux)],
+        [("bbr3", Pacing::None), ("bbr", Pacing::None), ("reno", Pacing::None)],
+    ];
+    let mut drops = 0;
+    for (name, queue) in disciplines() {
+        for (mix, (buffer, delay_s)) in mixes.into_iter().zip([(30, 0.004), (300, 0.05)]) {
+            let flows = mix.map(|(control, pacing)| {
+                let mut sender = SelectiveConfig { pacing, ..SelectiveConfig::default() };
+                control.clone_into(&mut sender.congestion_control.name);
+                let mut one = flow(control, &[0, 1, 3], &[2], SenderConfig::Selective(sender));
+                let linux = LinuxReceiver { announced: true, ..LinuxReceiver::default() };
+                tcp_of(&mut one).receiver =
+                    ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
+                one
+            });
+            let fast = LinkConfig { delay_s, ..link("fast", 2e7, None) };
+            let slow = LinkConfig { queue, ..link("slow", 4e6, Some(buffer)) };
+            let links = [fast, slow, link("back", 2e7, None), link("last", 1e7, Some(40))];
+            let mut plain = scenario("mixture", 15.0, links, flows.into());
+            plain.run.warmup_s = 1.0;
+            let traced = Scenario { trace: all_traces(), ..plain.clone() };
+            let (plain, traced) = (run(&plain), run(&traced));
+            assert_eq!(network(&plain), network(&traced), "{name} with {buffer} packets, {delay_s} s before");
+            drops += plain.links[1].dropped[1];
+        }
+    }
+    assert!(drops > 1000, "{drops}");
 }
 
 /// Transfers that ended long ago have nothing left on their way.
