@@ -1,4 +1,4 @@
-use base::{Clock, Histogram, Packet, PacketKind, RandomStream, Rate, Time};
+use base::{Clock, Histogram, Packet, RandomStream, Rate, Time};
 
 use crate::bucket::{BucketConfig, BucketKind, TokenBucket};
 use crate::buffer::Buffer;
@@ -148,23 +148,16 @@ impl QueuedLink {
         self.in_transmission.is_some_and(|sent| self.queue.has_room_for(packets, sent.packet.bytes))
     }
 
-    /// Returns the flow of the packet in transmission.
+    /// Returns the end of the transmission that goes on, and its packet.
     #[inline(always)]
-    pub fn transmitted_flow(&self) -> Option<u32> {
-        self.in_transmission.map(|sent| sent.packet.flow)
+    pub fn transmission(&self) -> Option<(Time, &Packet)> {
+        self.in_transmission.as_ref().map(|sent| (sent.departure, &sent.packet))
     }
 
     /// Prefetches what the next departures need.
     #[inline(always)]
     pub fn prefetch(&self) {
         self.queue.prefetch();
-    }
-
-    /// Returns whether data or an ACK of data is in transmission.
-    #[inline(always)]
-    pub fn transmits_data_or_ack(&self) -> bool {
-        let has_kind = |kind| matches!(kind, PacketKind::Data | PacketKind::Retransmission | PacketKind::Ack);
-        self.in_transmission.is_some_and(|sent| has_kind(sent.packet.kind))
     }
 
     /// Returns whether a token bucket lets a waiting packet go now.

@@ -233,7 +233,11 @@ impl Engine {
     #[inline(always)]
     fn schedule(&mut self, flow: u32, time: Time) {
         self.network.flows[flow as usize].pending = time;
-        self.network.events.set(self.network.numbers.number(EventId::Sender(flow)), time);
+        let number = self.network.numbers.number(EventId::Sender(flow));
+        // Where departures were ahead of the clock, the next ACK has taken the place of this event.
+        if self.network.events.instant(number) != time {
+            self.network.events.set(number, time);
+        }
     }
 
     /// Forwards the first packet of a shared merge point; handles at once an ACK that it causes, if nobody else can

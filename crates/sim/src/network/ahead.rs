@@ -4,7 +4,7 @@
 //! and with them all departures. Where nobody but the queue meets what departs from it before it waits for the clock, one
 //! event handles these departures in a row: the result is that of one event each, and code and state stay in the near cache.
 
-use base::{prefetch, Packet, Time};
+use base::{prefetch, Packet, PacketKind, Time};
 
 use super::event::EventId;
 use super::{copy_by_field, Network};
@@ -69,20 +69,27 @@ impl Network {
             self.take_arrivals(merge, index, time);
             self.prefetch_for_departure(index);
             let departed = self.end_transmission(index, time);
-            self.prefetch_for_next(index);
             if !self.dropped.is_empty() {
                 self.report_drops(self.elements.queue_links[index as usize], time);
+            }
+            let queue = &self.elements.queues[index as usize];
+            queue.prefetch();
+            let (next, flow, data_or_ack) = match queue.transmission() {
+                // What a request or an ACK of a FIN does to its receiver belongs to its instant.
+                Some((end, packet)) => (end, Some(packet.flow), packet.kind.is_data() || packet.kind == PacketKind::Ack),
+                None => (Time::NEVER, None, false),
+            };
+            if let Some(flow) = flow {
+                self.flows[flow as usize].prefetch_receiver();
             }
             if let Some(packet) = departed {
                 let delay = self.delay_after(&packet);
                 self.forward_from_merge(time + delay, Packet { hop: packet.hop + 1, ..copy_by_field(&packet) });
             }
-            let queue = &self.elements.queues[index as usize];
-            time = queue.next_departure();
-            // What a request or an ACK of a FIN does to its receiver belongs to its instant.
-            let is_known = time <= last && queue.transmits_data_or_ack();
-            let goes_on = is_known && time < self.batch_end && queue.can_take_later(self.merges[merge as usize].len());
-            if number == MOST_AT_ONCE || !goes_on {
+            time = next;
+            let is_known = data_or_ack && time <= last && time < self.batch_end;
+            let (queue, stream) = (&self.elements.queues[index as usize], &self.merges[merge as usize]);
+            if number == MOST_AT_ONCE || !is_known || !queue.can_take_later(stream.len()) {
                 break;
             }
             self.feeds.departures += 1;
@@ -94,20 +101,10 @@ impl Network {
     /// Prefetches what the receiver of the packet in transmission needs elsewhere, soon before it arrives there.
     #[inline(always)]
     fn prefetch_for_departure(&self, index: u32) {
-        if let Some(flow) = self.elements.queues[index as usize].transmitted_flow() {
-            let slot = &self.flows[flow as usize];
+        if let Some((_, packet)) = self.elements.queues[index as usize].transmission() {
+            let slot = &self.flows[packet.flow as usize];
             slot.receiver.prefetch_rules();
             self.delays.get(slot.receiver_account as usize).into_iter().for_each(prefetch);
-        }
-    }
-
-    /// Prefetches the receiver of the packet in transmission, and what the departures after it need.
-    #[inline(always)]
-    fn prefetch_for_next(&self, index: u32) {
-        let queue = &self.elements.queues[index as usize];
-        queue.prefetch();
-        if let Some(flow) = queue.transmitted_flow() {
-            self.flows[flow as usize].prefetch_receiver();
         }
     }
 }

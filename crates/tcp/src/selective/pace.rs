@@ -203,21 +203,13 @@ impl Selective {
         if room == 0 || !actions.leave_clock(self.pacer.release) {
             return now;
         }
-        let mut departs = || {
-            let due = left > 0 && self.pacer.release < expiry && actions.is_quiet(self.pacer.release);
-            if due {
-                now = self.pacer.release;
-                expiry = latest.min(now + wait);
-                actions.go_ahead(now);
-                // The last departure schedules a probe, whatever the timer waits for.
-                self.add_new::<false>(now, self.board.nxt(), actions);
-                left -= 1;
-            }
-            due
-        };
-        // An ACK often releases two packets: with a branch for each of them, the processor foresees the end.
-        if departs() && departs() {
-            while departs() {}
+        while left > 0 && self.pacer.release < expiry && actions.is_quiet(self.pacer.release) {
+            now = self.pacer.release;
+            expiry = latest.min(now + wait);
+            actions.go_ahead(now);
+            // The last departure schedules a probe, whatever the timer waits for.
+            self.add_new::<false>(now, self.board.nxt(), actions);
+            left -= 1;
         }
         if left < room {
             self.pacer.waits = left > 0;
