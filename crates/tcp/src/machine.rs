@@ -24,13 +24,19 @@ pub trait Machine {
     /// Returns when the timer expires; [`Time::NEVER`] while no timer runs.
     fn deadline(&self) -> Time;
 
+    /// Returns the deadline if it is before `limit`; else an instant that is not, [`Time::NEVER`] only for that.
+    #[inline(always)]
+    fn deadline_before(&self, _limit: Time) -> Time {
+        self.deadline()
+    }
+
     /// Handles an ACK that arrives.
     fn on_ack(&mut self, now: Time, ack: Ack<'_>, actions: &mut impl Actions);
 }
 
 /// Passes the methods of [`Machine`] on to those that a machine has itself.
 macro_rules! machine {
-    ($name:ident) => {
+    ($name:ident $(, $own:item)?) => {
         impl Machine for $name {
             #[inline(always)]
             fn cwnd(&self) -> f64 {
@@ -66,10 +72,17 @@ macro_rules! machine {
             fn on_ack(&mut self, now: Time, ack: Ack<'_>, actions: &mut impl Actions) {
                 $name::on_ack(self, now, ack, actions);
             }
+
+            $(#[inline(always)] $own)?
         }
     };
 }
 
 machine!(Classic);
 machine!(Sack1);
-machine!(Selective);
+machine!(
+    Selective,
+    fn deadline_before(&self, limit: Time) -> Time {
+        Selective::deadline_before(self, limit)
+    }
+);

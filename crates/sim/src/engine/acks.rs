@@ -13,7 +13,7 @@ pub(super) struct Taken {
     pub(super) cwnd: [f64; 2],
     /// Whether it ended the transfer.
     pub(super) finished: bool,
-    /// Instant at which the sender's timer expires then.
+    /// Instant at which the sender's timer expires then, or any later one if that is not the sender's next event.
     pub(super) deadline: Time,
 }
 
@@ -59,7 +59,9 @@ pub(super) fn pass_ack<M: Machine>(
     let ack = Ack { next: ack.next, echo: ack.echo, selected, window, marks: ack.marks };
     sender.on_ack(now, ack, &mut Outbox { network, flow, now, reschedules });
     let finished = fresh && sender.finished();
-    Some(Taken { cwnd: [cwnd, sender.cwnd()], finished, deadline: sender.deadline() })
+    // When the timer expires exactly matters only if that comes first.
+    let first = if reschedules { network.next_ack(flow) } else { network.flows[flow as usize].pending };
+    Some(Taken { cwnd: [cwnd, sender.cwnd()], finished, deadline: sender.deadline_before(first) })
 }
 
 /// Notifies the observers, if there are some, of an event of a sender with selective acknowledgment.

@@ -76,7 +76,9 @@ impl Network {
             queue.prefetch();
             let (next, flow, data_or_ack) = match queue.transmission() {
                 // What a request or an ACK of a FIN does to its receiver belongs to its instant.
-                Some((end, packet)) => (end, Some(packet.flow), packet.kind.is_data() || packet.kind == PacketKind::Ack),
+                Some((end, packet)) => {
+                    (end, Some(packet.flow), packet.kind.is_data() || packet.kind == PacketKind::Ack)
+                }
                 None => (Time::NEVER, None, false),
             };
             if let Some(flow) = flow {

@@ -215,7 +215,6 @@ impl Selective {
     pub(crate) fn supply(&mut self, now: Time, packets: u64, actions: &mut impl Actions) {
         self.end += packets;
         self.run_application(now, actions);
-        self.timer.settle(now, &self.rules.wheel);
     }
 }
 

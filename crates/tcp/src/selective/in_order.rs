@@ -69,7 +69,6 @@ impl Selective {
         self.control.on_ack(&sample, &mut self.window);
         self.send_after_in_order(now, actions);
         self.run_application(now, actions);
-        self.timer.settle(now, &self.rules.wheel);
     }
 
     /// Lets the control see the delivery rate of the packets from `una` on, of which `last` was the last one, and set the
@@ -101,13 +100,11 @@ impl Selective {
         if !sent {
             self.check_room();
         }
-        let last = if waits && probes && !self.is_writing() && self.is_undisturbed() {
+        if waits && probes && !self.is_writing() && self.is_undisturbed() {
             let expiry = now + self.timer.rto().min(self.least_probe_wait());
-            let last = self.depart_ahead(now, expiry, room, actions);
-            if last == now {
+            if !self.depart_ahead(expiry, room, actions) {
                 self.set_timer(now);
             }
-            last
         } else {
             if probes && !sent {
                 self.set_timer(now);
@@ -116,9 +113,8 @@ impl Selective {
             if self.board.una() == self.end {
                 self.pacer.stop();
             }
-            self.go_ahead(now, actions)
-        };
-        self.timer.settle(last, &self.rules.wheel);
+            self.go_ahead(actions);
+        }
     }
 
     /// Sends what the ACK allows. A probe that is scheduled for what is sent replaces the timer that the ACK sets.

@@ -227,7 +227,6 @@ impl Selective {
         self.update_pacing();
         self.open_buffer(now);
         self.run_application(now, actions);
-        self.timer.settle(now, &self.rules.wheel);
         self.report_failure(actions);
     }
 
@@ -297,15 +296,14 @@ impl Selective {
             self.report_recovered(before, actions);
         }
         self.report_failure(actions);
-        let now = self.go_ahead(now, actions);
-        self.timer.settle(now, &self.rules.wheel);
+        self.go_ahead(actions);
     }
 
     /// Returns whether an ACK that arrives at `time` only opens the window: no packet is missing, no event of the
     /// sender comes before, and the transfer continues after it. The reaction then depends on its own state alone.
     pub fn only_opens(&self, time: Time, next: u64) -> bool {
         let intact = self.state == State::Open && self.board.is_intact() && self.probe.is_none();
-        intact && next > self.board.una() && next < self.end && time <= self.deadline()
+        intact && next > self.board.una() && next < self.end && time <= self.deadline_before(time)
     }
 
     /// Reports that a congestion control which the run brought along cannot go on.
@@ -385,6 +383,16 @@ impl Selective {
 
     /// Returns the instant at which to call [`Selective::on_timer`]; [`Time::NEVER`] while nothing waits for one.
     pub fn deadline(&self) -> Time {
-        self.timer.deadline().min(self.pacer.deadline()).min(self.written.next())
+        self.timer.deadline(&self.rules.wheel).min(self.pacer.deadline()).min(self.written.next())
+    }
+
+    /// Returns the deadline if it is before `limit`; else an instant that is not, [`Time::NEVER`] only for that.
+    #[inline(always)]
+    pub fn deadline_before(&self, limit: Time) -> Time {
+        let others = self.pacer.deadline().min(self.written.next());
+        match self.timer.earliest() {
+            earliest if earliest >= limit => earliest.min(others),
+            _ => self.timer.deadline(&self.rules.wheel).min(others),
+        }
     }
 }

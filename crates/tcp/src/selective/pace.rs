@@ -168,13 +168,11 @@ impl Selective {
     }
 
     /// Goes ahead of the clock to the departures of packets that wait, as far as nothing else can happen to the sender
-    /// before; returns the instant of the last one, or `now`.
+    /// before.
     #[inline(always)]
-    pub(super) fn go_ahead(&mut self, now: Time, actions: &mut impl Actions) -> Time {
+    pub(super) fn go_ahead(&mut self, actions: &mut impl Actions) {
         if self.pacer.waits && self.is_undisturbed() {
-            self.depart_ahead(now, self.timer.earliest(), self.room_for_new(), actions)
-        } else {
-            now
+            self.depart_ahead(self.timer.earliest(), self.room_for_new(), actions);
         }
     }
 
@@ -186,23 +184,18 @@ impl Selective {
     }
 
     /// Lets the packets leave that wait, `room` ones at most, each at its departure, as [`Selective::on_timer`] does one by
-    /// one; returns the instant of the last one, or `now`. `expiry`: an instant before which the timer does not fire.
+    /// one; returns whether any left. `expiry`: an instant before which the timer does not fire.
     ///
     /// Each departure sets the timer again, for an instant that depends on the last one alone; `expiry` is one before which
     /// no timer fires that the departures so far have set. The buffer has no more room than when the pacer began to hold
     /// packets back: cwnd is the same, and was not all in flight then.
     #[inline(never)]
-    pub(super) fn depart_ahead(
-        &mut self,
-        mut now: Time,
-        mut expiry: Time,
-        room: u64,
-        actions: &mut impl Actions,
-    ) -> Time {
+    pub(super) fn depart_ahead(&mut self, mut expiry: Time, room: u64, actions: &mut impl Actions) -> bool {
         let (wait, latest, mut left) = (self.least_probe_wait(), self.head_timeout(), room);
         if room == 0 || !actions.leave_clock(self.pacer.release) {
-            return now;
+            return false;
         }
+        let mut now = Time::ZERO;
         while left > 0 && self.pacer.release < expiry && actions.is_quiet(self.pacer.release) {
             now = self.pacer.release;
             expiry = latest.min(now + wait);
@@ -216,7 +209,7 @@ impl Selective {
             self.record_usage(self.board.in_flight() >= self.cwnd_packets());
             self.schedule_probe_after_sending(now);
         }
-        now
+        left < room
     }
 }
 

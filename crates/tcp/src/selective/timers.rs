@@ -64,31 +64,32 @@ impl Wheel {
 /// The timer, and the retransmission timeout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timer {
-    /// Instant at which it fires by its clock.
-    deadline: Time,
     kind: Option<Kind>,
-    /// Instant for which it was started by the event that is handled, if it was.
-    started: Option<Time>,
+    /// Instant for which it was started, [`Time::NEVER`] while none runs. It fires by its clock, which is not before.
+    due: Time,
+    /// Instant at which it was started.
+    started: Time,
     /// Retransmission timeout, backoff included.
     rto: Time,
 }
 
 impl Timer {
     pub(super) fn new(rto: Time, wheel: &Wheel) -> Timer {
-        Timer { deadline: Time::NEVER, kind: None, started: None, rto: wheel.whole(rto) }
+        Timer { kind: None, due: Time::NEVER, started: Time::ZERO, rto: wheel.whole(rto) }
     }
 
     pub(super) fn rto(&self) -> Time {
         self.rto
     }
 
-    pub(super) fn deadline(&self) -> Time {
-        self.deadline
+    /// Returns the instant at which it fires by its clock; [`Time::NEVER`] while none runs.
+    pub(super) fn deadline(&self, wheel: &Wheel) -> Time {
+        wheel.fires(self.started, self.due)
     }
 
-    /// Returns an instant before which it does not fire; it may be set for the event that is handled.
+    /// Returns an instant before which it does not fire; [`Time::NEVER`] while none runs.
     pub(super) fn earliest(&self) -> Time {
-        self.started.unwrap_or(self.deadline)
+        self.due
     }
 
     /// Sets the retransmission timeout, which ends its backoff.
@@ -106,20 +107,12 @@ impl Timer {
         self.kind == Some(Kind::Reordering)
     }
 
-    fn start(&mut self, kind: Kind, deadline: Time) {
-        (self.kind, self.started) = (Some(kind), Some(deadline));
+    fn start(&mut self, now: Time, kind: Kind, due: Time) {
+        (self.kind, self.started, self.due) = (Some(kind), now, due);
     }
 
     pub(super) fn stop(&mut self) {
-        (self.kind, self.started, self.deadline) = (None, None, Time::NEVER);
-    }
-
-    /// Sets when the timer fires, at the end of each event: an ACK starts it up to three times.
-    #[inline(always)]
-    pub(super) fn settle(&mut self, now: Time, wheel: &Wheel) {
-        if let Some(deadline) = self.started.take() {
-            self.deadline = wheel.fires(now, deadline);
-        }
+        (self.kind, self.due) = (None, Time::NEVER);
     }
 }
 
@@ -129,10 +122,9 @@ impl Selective {
     pub fn on_timer(&mut self, now: Time, actions: &mut impl Actions) {
         if self.pacer.deadline() <= now {
             self.release(now, actions);
-            self.timer.settle(now, &self.rules.wheel);
             self.report_failure(actions);
         }
-        let kind = self.timer.kind.filter(|_| self.timer.deadline <= now);
+        let kind = self.timer.kind.filter(|_| self.timer.deadline(&self.rules.wheel) <= now);
         match kind {
             Some(Kind::Timeout) => self.on_timeout(now, actions),
             Some(Kind::Probe) => self.send_probe(now, actions),
@@ -141,8 +133,7 @@ impl Selective {
         }
         self.run_application(now, actions);
         self.report_failure(actions);
-        let now = self.go_ahead(now, actions);
-        self.timer.settle(now, &self.rules.wheel);
+        self.go_ahead(actions);
     }
 
     /// Returns when a timer of the handshake that is set `now` for `deadline` fires, by the same clock (Linux
@@ -169,18 +160,18 @@ impl Selective {
             Some(Kind::Probe | Kind::Reordering) => self.head_timeout().max(now),
             Some(Kind::Timeout) | None => now + self.timer.rto,
         };
-        self.timer.start(Kind::Timeout, deadline + self.pacing_delay(now));
+        self.timer.start(now, Kind::Timeout, deadline + self.pacing_delay(now));
     }
 
     /// Starts the retransmission timer from now on, and `later` than the timeout says.
     pub(super) fn start_rto(&mut self, now: Time, later: Time) {
-        self.timer.start(Kind::Timeout, now + self.timer.rto + later);
+        self.timer.start(now, Kind::Timeout, now + self.timer.rto + later);
     }
 
     /// Starts the timer that waits for reordered packets (Linux `tcp_rack_mark_lost`).
     pub(super) fn start_reordering(&mut self, now: Time, wait: Time) {
         let wait = (wait + self.rules.shortest).min(self.timer.rto);
-        self.timer.start(Kind::Reordering, now + wait);
+        self.timer.start(now, Kind::Reordering, now + wait);
     }
 
     /// Returns when the first packet's retransmission timeout expires.
@@ -216,7 +207,7 @@ impl Selective {
         };
         let due = now + wait;
         let due = if latest > now { due.min(latest) } else { due };
-        self.timer.start(Kind::Probe, due + self.pacing_delay(now));
+        self.timer.start(now, Kind::Probe, due + self.pacing_delay(now));
         true
     }
 
