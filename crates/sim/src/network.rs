@@ -210,33 +210,39 @@ impl Network {
             } else if time > self.measurement.end {
                 return None;
             }
-            let packet = if PRIVATE { copy_by_field(&moving) } else { moving };
-            let Hop { element, delay } = self.hops[packet.hop as usize];
+            let Hop { element, delay } = self.hops[moving.hop as usize];
+            let in_registers;
+            let packet = if PRIVATE {
+                in_registers = copy_by_field(&moving);
+                &in_registers
+            } else {
+                &moving
+            };
             match element {
-                Element::Link(index) => (time, moving.marks) = self.cross_link(index, time, delay, &packet)?,
+                Element::Link(index) => (time, moving.marks) = self.cross_link(index, time, delay, packet)?,
                 Element::Private(_) | Element::SharedMerge(_) | Element::SharedSender if !PRIVATE => {
-                    return self.forward_private(time, packet);
+                    return self.forward_private(time, *packet);
                 }
-                Element::Private(group) => time = self.cross_private_link(group, time, packet)?,
+                Element::Private(group) => time = self.cross_private_link(group, time, *packet)?,
                 Element::Receiver => {
-                    let ack = self.receive(time, &packet)?;
+                    let ack = self.receive(time, packet)?;
                     (time, moving) = self.answer(packet.flow, time, ack, packet.hop + 1);
                     continue;
                 }
-                Element::SharedSender => return Some(ArrivingAck::of(time, &packet)),
-                Element::Merge(merge) => break self.wait_at_merge::<PRIVATE>(merge, time, packet),
-                Element::SharedMerge(merge) => break self.wait_at_shared_merge(merge, time, packet),
-                Element::Sender => break self.wait_for_sender(time, &packet),
+                Element::SharedSender => return Some(ArrivingAck::of(time, packet)),
+                Element::Merge(merge) => break self.wait_at_merge::<PRIVATE>(merge, time, *packet),
+                Element::SharedMerge(merge) => break self.wait_at_shared_merge(merge, time, *packet),
+                Element::Sender => break self.wait_for_sender(time, packet),
                 Element::Queue { index, level, host } => {
-                    break self.join_queue(index, time, packet, Origin { level, host });
+                    break self.join_queue(index, time, *packet, Origin { level, host });
                 }
-                Element::Sink => break self.count_datagram(time, &packet),
+                Element::Sink => break self.count_datagram(time, packet),
                 special @ (Element::Loss(_)
                 | Element::Pipe(_)
                 | Element::Overtaking(_)
                 | Element::Channel(_)
                 | Element::Process(_)
-                | Element::Ping(_)) => time = self.cross_special(special, time, packet)?,
+                | Element::Ping(_)) => time = self.cross_special(special, time, *packet)?,
             }
             moving.hop += 1;
         }
