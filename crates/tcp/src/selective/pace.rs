@@ -207,7 +207,7 @@ impl Selective {
         if left < room {
             self.pacer.waits = left > 0;
             self.record_usage(self.board.in_flight() >= self.cwnd_packets());
-            self.schedule_probe_after_sending(now);
+            self.schedule_probe(now, self.head_timeout());
         }
         left < room
     }

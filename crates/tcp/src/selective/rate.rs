@@ -73,6 +73,8 @@ pub(super) struct Rate {
     /// Number of delivered packets up to which samples are limited by the application (`app_limited`).
     app_limited: Option<u64>,
     newest: Option<Newest>,
+    /// The smallest round trip of the last ACK, and what it is in microseconds.
+    min_rtt: (Time, u64),
     /// Packets and time of the sample that is shown: the newest one, unless the application limited it to less
     /// (`rate_delivered`, `rate_interval_us`).
     shown: Option<(u32, u64)>,
@@ -81,7 +83,16 @@ pub(super) struct Rate {
 impl Rate {
     pub(super) fn new(clock: KernelClock) -> Rate {
         let snapshots = Ring::default();
-        Rate { clock, snapshots, first_sent: 0, delivered_at: 0, app_limited: None, newest: None, shown: None }
+        Rate {
+            clock,
+            snapshots,
+            first_sent: 0,
+            delivered_at: 0,
+            app_limited: None,
+            newest: None,
+            min_rtt: (Time::ZERO, 0),
+            shown: None,
+        }
     }
 
     /// Marks what is sent from now on as limited by something else than the network, until what is in flight has been
@@ -204,6 +215,9 @@ impl Rate {
         if fresh > 0 {
             self.delivered_at = now;
         }
+        if min_rtt != self.min_rtt.0 {
+            self.min_rtt = (min_rtt, self.clock.microseconds(min_rtt));
+        }
         let span = newest.map(|Newest { sent, delivered: before, at, retransmitted, .. }| {
             self.first_sent = sent;
             let fresh = low_u32(delivered).wrapping_sub(before);
@@ -212,7 +226,7 @@ impl Rate {
             Span {
                 prior_delivered: delivered - u64::from(fresh),
                 delivered: fresh,
-                interval: (interval >= self.clock.microseconds(min_rtt)).then_some(interval),
+                interval: (interval >= self.min_rtt.1).then_some(interval),
                 app_limited: at.app_limited(),
                 retransmitted,
                 in_flight: at.in_flight(),

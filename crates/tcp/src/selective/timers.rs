@@ -195,7 +195,8 @@ impl Selective {
 
     /// Schedules a tail loss probe, at the latest when the retransmission timer would expire, if the state allows one
     /// (Linux `tcp_schedule_loss_probe`); returns whether it does.
-    fn schedule_probe(&mut self, now: Time, latest: Time) -> bool {
+    #[inline(always)]
+    pub(super) fn schedule_probe(&mut self, now: Time, latest: Time) -> bool {
         let may = matches!(self.state, State::Open | State::Cwr);
         if !self.probes_tails() || !may || self.board.outstanding() == 0 {
             return false;

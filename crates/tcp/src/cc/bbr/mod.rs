@@ -207,7 +207,9 @@ impl Bbr {
             path.round_start = true;
             path.conserves = false;
         }
-        self.observe_policer(ack.lost > 0, span.app_limited, (rate.delivered, rate.lost), rate.delivered_at);
+        if path.policer.takes_note(ack.lost > 0) {
+            self.observe_policer(ack.lost > 0, span.app_limited, (rate.delivered, rate.lost), rate.delivered_at);
+        }
         let sample = bandwidth(u64::from(span.delivered), interval);
         let path = &mut self.path;
         if !span.app_limited || sample >= path.max_bandwidth() {

@@ -65,6 +65,11 @@ impl Policer {
         *self = Policer::START;
     }
 
+    /// Returns whether it takes note of an ACK: it uses a rate or looks for one, or packets are lost.
+    pub(super) fn takes_note(&self, lossy: bool) -> bool {
+        self.uses || self.samples || lossy
+    }
+
     fn begin(&mut self, news: &News) {
         (self.totals, self.since, self.rounds) = (news.totals, news.delivered_at / 1000, 0);
     }
