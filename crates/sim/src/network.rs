@@ -203,21 +203,13 @@ impl Network {
     fn walk<const PRIVATE: bool>(&mut self, mut time: Time, mut moving: Packet) -> Option<ArrivingAck> {
         loop {
             if !PRIVATE {
-                time = match self.observers {
-                    None => self.cross_links(time, &mut moving)?,
-                    Some(_) => self.cross_observed_links(time, &mut moving)?,
-                };
+                time = self.cross_links(time, &mut moving)?;
             } else if time > self.measurement.end {
                 return None;
             }
             let Hop { element, delay } = self.hops[moving.hop as usize];
-            let in_registers;
-            let packet = if PRIVATE {
-                in_registers = copy_by_field(&moving);
-                &in_registers
-            } else {
-                &moving
-            };
+            let in_registers = if PRIVATE { copy_by_field(&moving) } else { Packet::default() };
+            let packet = if PRIVATE { &in_registers } else { &moving };
             match element {
                 Element::Link(index) => (time, moving.marks) = self.cross_link(index, time, delay, packet)?,
                 Element::Private(_) | Element::SharedMerge(_) | Element::SharedSender if !PRIVATE => {
@@ -253,6 +245,9 @@ impl Network {
     /// behind them, or `None` if it is dropped, or still in flight when the run ends.
     #[inline(always)]
     fn cross_links(&mut self, mut time: Time, packet: &mut Packet) -> Option<Time> {
+        if self.observers.is_some() {
+            return self.cross_observed_links(time, packet);
+        }
         let (measurement, hops, links) = (self.measurement, self.hops.as_slice(), self.elements.links.as_mut_slice());
         let (flows, accounts) = (self.flows.as_slice(), self.accounts.as_mut_slice());
         let (bytes, mut hop) = (packet.bytes, packet.hop as usize);
