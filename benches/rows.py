@@ -51,10 +51,16 @@ class Row:
         return self.base or self.scenario
 
     def for_ns2(self, checkout: Checkout) -> dict[str, Any] | None:
-        """Resolve the scenario that ns-2 runs next to it; None if it cannot."""
+        """Resolve the scenario that ns-2 runs next to it, with as many ACKs; None if it cannot."""
         if not self.in_ns2:
             return None
-        return checkout.resolve(checkout.scenarios()[self.scenario], NS2_TCP if self.tcp else None)
+        if self.tcp is None:
+            return self.resolved(checkout)
+        form = checkout.resolve(checkout.scenarios()[self.scenario], NS2_TCP)
+        for flow, own in zip(form["flows"], self.resolved(checkout)["flows"], strict=True):
+            receiver, own_receiver = (one["traffic"]["connection"]["receiver"] for one in (flow, own))
+            receiver["ack_every"] = own_receiver["ack_every"]
+        return form
 
 
 TODAY = (

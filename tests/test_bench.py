@@ -100,7 +100,9 @@ def test_rows_of_today_s_tcp_can_be_resolved_for_both(row: Row) -> None:
     form = row.for_ns2(HERE)
     assert (form is None) is ("web" in row.name or "fq-codel" in row.name), "ns-2 has neither"
     if form is not None:
-        assert form["flows"][0]["traffic"]["connection"]["sender"]["recovery"] == "sack1"
+        connection = form["flows"][0]["traffic"]["connection"]
+        assert connection["sender"]["recovery"] == "sack1"
+        assert connection["receiver"]["ack_every"] == 2, "as many ACKs as the receivers of today's hosts send"
 
 
 def test_the_calibration_s_work_is_what_it_was(tmp_path: Path) -> None:

@@ -26,6 +26,11 @@ PAPERS = papers()
 ROOT = Path(__file__).parents[2]
 
 
+def test_one_worker_makes_the_papers(request: pytest.FixtureRequest, made: tuple[Reproduction, Path]) -> None:
+    grouped = request.config.getoption("loadgroup", default=False)
+    assert not grouped or request.node.nodeid.endswith("@papers"), "each worker makes all papers"
+
+
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
 def test_every_item_says_what_is_known_of_it_and_why(paper: Paper) -> None:
     for item in paper.items:

@@ -223,20 +223,9 @@ impl Engine {
             }
         };
         let next = self.network.next_ack(flow).min(self.senders[flow as usize].next(deadline));
-        self.schedule(flow, next);
+        self.network.schedule_sender(flow, next);
         if self.senders.len() >= MANY_FLOWS {
             self.prefetch_for_sender(flow);
-        }
-    }
-
-    /// Schedules the event of a sender in place of the one that is scheduled.
-    #[inline(always)]
-    fn schedule(&mut self, flow: u32, time: Time) {
-        self.network.flows[flow as usize].pending = time;
-        let number = self.network.numbers.number(EventId::Sender(flow));
-        // Where departures were ahead of the clock, the next ACK has taken the place of this event.
-        if self.network.events.instant(number) != time {
-            self.network.events.set(number, time);
         }
     }
 
@@ -297,7 +286,7 @@ impl Engine {
     fn wait_for_start(&mut self, flow: u32) {
         let start = self.senders[flow as usize].start;
         if start != self.network.flows[flow as usize].pending {
-            self.schedule(flow, start);
+            self.network.schedule_sender(flow, start);
         }
     }
 

@@ -62,7 +62,7 @@ impl Engine {
             let mut sender = sender.clone();
             sender.set_random(|| stream(&format!("flow/{}/control", flow.member_name(number))));
             self.senders.push(SenderSlot { sender, start, datagrams });
-            self.schedule(to_u32(index), start);
+            self.network.schedule_sender(to_u32(index), start);
         }
     }
 }

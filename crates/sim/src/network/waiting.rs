@@ -115,6 +115,17 @@ impl Network {
         self.acks.get(flow as usize).and_then(|acks| acks.front()).map_or(Time::NEVER, |ack| ack.time)
     }
 
+    /// Schedules the event of a sender in place of the one that is scheduled.
+    #[inline(always)]
+    pub(crate) fn schedule_sender(&mut self, flow: u32, time: Time) {
+        self.flows[flow as usize].pending = time;
+        let number = self.numbers.number(EventId::Sender(flow));
+        // Where departures were ahead of the clock, the next ACK has taken the place of this event.
+        if self.events.instant(number) != time {
+            self.events.set(number, time);
+        }
+    }
+
     /// Puts the next ACK in the place of the sender's event, which is handled now, if that ACK comes after `to`; returns
     /// whether it does.
     #[inline(always)]

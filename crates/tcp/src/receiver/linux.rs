@@ -83,7 +83,7 @@ pub(super) struct LinuxAcks {
     read: u64,
     /// First packet of the round trip in which what the application reads is counted, and its start.
     read_from: (u64, Time),
-    /// Its end; [`Time::NEVER`] before the first sample of a round trip.
+    /// End of that round trip; [`Time::NEVER`] before the first sample of one.
     read_until: Time,
     /// Eight times the smoothed round trip \[us\]; 0 before the first sample.
     rtt8_us: u64,
