@@ -508,7 +508,8 @@ def test_ctrl_c_ends_a_run_whose_class_does_not_return_as_any_other(program: Pat
     assert process.stdout.readline() == "called\n", process.communicate(timeout=60)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)
-    assert output.splitlines()[-1] == "interrupted", errors
+    # A call that was under way may end, and tell so, after the interrupt.
+    assert "interrupted" in output.splitlines()[-3:], errors
     assert process.returncode == 0, errors
 
 
