@@ -135,7 +135,7 @@ pub(crate) struct Queue {
     /// Random numbers of the overflow rule.
     random: RandomStream,
     waiting: Classes,
-    /// Whether the AQM must know of each event.
+    /// Whether the AQM gets the arrival of the oldest packet that waits, at each event.
     watches_the_oldest: bool,
 }
 

@@ -13,7 +13,8 @@ pub(super) struct Taken {
     pub(super) cwnd: [f64; 2],
     /// Whether it ended the transfer.
     pub(super) finished: bool,
-    /// Instant at which the sender's timer expires then, or any later one if that is not the sender's next event.
+    /// Instant at which the sender's timer expires then. If another event of the sender comes first, any instant that is
+    /// not before that event.
     pub(super) deadline: Time,
 }
 

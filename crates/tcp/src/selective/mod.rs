@@ -383,7 +383,7 @@ impl Selective {
 
     /// Returns the instant at which to call [`Selective::on_timer`]; [`Time::NEVER`] while nothing waits for one.
     pub fn deadline(&self) -> Time {
-        self.timer.deadline(&self.rules.wheel).min(self.pacer.deadline()).min(self.written.next())
+        self.deadline_before(Time::NEVER)
     }
 
     /// Returns the deadline if it is before `limit`; else an instant that is not, [`Time::NEVER`] only for that.

@@ -195,9 +195,8 @@ impl Selective {
         if room == 0 || !actions.leave_clock(self.pacer.release) {
             return false;
         }
-        let mut now = Time::ZERO;
         while left > 0 && self.pacer.release < expiry && actions.is_quiet(self.pacer.release) {
-            now = self.pacer.release;
+            let now = self.pacer.release;
             expiry = latest.min(now + wait);
             actions.go_ahead(now);
             // The last departure schedules a probe, whatever the timer waits for.
@@ -207,7 +206,7 @@ impl Selective {
         if left < room {
             self.pacer.waits = left > 0;
             self.record_usage(self.board.in_flight() >= self.cwnd_packets());
-            self.schedule_probe(now, self.head_timeout());
+            self.schedule_probe(self.last_sent, latest);
         }
         left < room
     }

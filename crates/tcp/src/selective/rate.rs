@@ -156,6 +156,7 @@ impl Rate {
         totals: Totals,
         min_rtt: Time,
     ) -> RateSample {
+        debug_assert!(self.newest.is_none(), "the last sample took it");
         let at = self.snapshots.pop_many(to_index(end - una));
         let newest = at.map(|at| self.delivered(end - 1, last, at));
         self.sample_of(newest, now, totals, low_u32(end - una), min_rtt)

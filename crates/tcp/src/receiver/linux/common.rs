@@ -89,6 +89,10 @@ mod tests {
 
     #[test]
     fn the_shortest_span_of_a_number_of_microseconds_has_as_many() {
+        for per_second in [985_998_000_000_000, 1_234_567_000_001] {
+            let common = Common::new(LinuxReceiver::default(), Time::ZERO, Clock::new(per_second));
+            assert_eq!(common.span(u64::MAX), Time::NEVER, "longer than all");
+        }
         for per_second in [1_000_000_000, 985_998_000_000_000, 1_234_567] {
             let common = Common::new(LinuxReceiver::default(), Time::ZERO, Clock::new(per_second));
             for microseconds in [0, 1, 2, 999, 40_000, 3_000_000] {
