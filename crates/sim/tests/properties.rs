@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use common::{all_traces, flow, link, ns2, run, scenario, tcp_of, transfer_of};
 use laws::{check_laws, dropped_data};
-use net::{disciplines, Discipline, Overflow};
+use net::{disciplines, Discipline, Overflow, RateLaw};
 use proptest::prelude::*;
 use recovery_laws::check_recoveries;
 use sim::scenario::{ElementConfig, HandshakeConfig, LinkConfig, PrivateLinkConfig, TraceConfig};
@@ -37,9 +37,12 @@ proptest! {
     /// Links whose departures are known on arrival cost no events. With them or without, the network is the same.
     #[test]
     fn what_is_foreseen_is_what_happens(mut scenario in random::scenario()) {
-        // Packets that leave private links at the same instant go on in the order in which they were computed, and
-        // that is not the same with events.
+        // Packets that leave private links at the same instant, or a link at one opportunity, go on in the order in which
+        // they were computed, and that is not the same with events.
         scenario.elements.iter_mut().for_each(share);
+        for link in scenario.elements.iter_mut().filter_map(ElementConfig::link_mut) {
+            link.rate_process.take_if(|process| matches!(process.law, RateLaw::Opportunities { .. }));
+        }
         let mut eventful = scenario.clone();
         let plain = scenario.elements.iter_mut().filter_map(ElementConfig::link_mut);
         let other = eventful.elements.iter_mut().filter_map(ElementConfig::link_mut);
