@@ -228,7 +228,8 @@ impl Receiver {
             return self.in_order(now, stamp);
         }
         if sequence == self.next && self.held & !(UNREAD | LOGS) == BY_LINUX {
-            return self.in_order_by_linux(now, stamp, marks, echo_age);
+            let journal = self.in_order_by_linux(now, stamp, marks, echo_age)?;
+            return Some(Acknowledgment { next: self.next, echo: self.echo, journal, marks: Marks::NONE });
         }
         self.special(now, sequence, stamp, marks, echo_age)
     }

@@ -16,7 +16,7 @@ mod common;
 mod data;
 mod round_trip;
 
-use std::{num::NonZeroU64, sync::Arc};
+use std::sync::Arc;
 
 use base::{cast::low_u64, Clock, Time};
 
@@ -48,9 +48,9 @@ const MEMORY_STEP: u128 = 128;
 /// Initial window of a sender \[packets\] (`TCP_INIT_CWND`).
 const INITIAL_PACKETS: u64 = 10;
 /// Duplicate ACKs that are sent at once (`TCP_FASTRETRANS_THRESH`).
-const IMMEDIATE_DUPLICATES: u32 = 3;
+const IMMEDIATE_DUPLICATES: u8 = 3;
 /// ACKs that one ACK replaces at most (`tcp_comp_sack_nr`).
-const MOST_COMPRESSED: u32 = 44;
+const MOST_COMPRESSED: u8 = 44;
 /// Longest time for which ACKs beyond a hole are held \[us\], and the slack of its timer (`tcp_comp_sack_delay_ns`,
 /// `tcp_comp_sack_slack_ns`).
 const COMPRESSION_US: (u64, u64) = (1000, 100);
@@ -65,18 +65,28 @@ pub(super) struct LinuxAcks {
     quick: u8,
     /// Whether a segment in order since the last ACK had PSH (`ICSK_ACK_PUSHED`).
     pushed: bool,
+    /// ACKs held beyond a hole (`compressed_ack`).
+    compressed: u8,
+    /// Duplicate ACKs sent at once (`dup_ack_counter`).
+    duplicates: u8,
+    /// Packets beyond a hole that arrived without the one before them: each has a buffer of its own.
+    buffers: u32,
+    /// The window of the last ACK as an ACK has it, [`Acknowledgment::of_window`]; 0 if windows are not announced.
+    announced: u32,
     /// Delay of an ACK, which follows the time between segments (`ato`) \[ms\]; 0 before the first segment.
     delay_ms: u64,
-    /// Arrival of the last segment in order \[ms\].
-    arrival_ms: u64,
-    /// Expiry of the timer of the delayed ACK \[ms\].
-    delayed_until_ms: Option<NonZeroU64>,
+    /// Arrival of the last segment in order.
+    arrived: Time,
+    /// Expiry of the timer of the delayed ACK; [`Time::NEVER`]: none is delayed.
+    delayed_until: Time,
     /// Receive buffer (`sk_rcvbuf`) \[bytes\].
     buffer: u64,
     /// Largest window that the buffer allows (`window_clamp`) \[bytes\].
     clamp: u64,
     /// Current limit of the window (`rcv_ssthresh`) \[bytes\].
     limit: u64,
+    /// Limit up to which a segment in order raises it, while none waits beyond a hole \[bytes\].
+    most: u64,
     /// Window of the last ACK (`rcv_wnd`) \[bytes\].
     window: u64,
     /// Most that the application has read in a round trip (`rcvq_space.space`) \[bytes\].
@@ -92,17 +102,14 @@ pub(super) struct LinuxAcks {
     /// Start of the millisecond of the ACK that the last sample was of, as each one gives a sample once; [`Time::NEVER`]
     /// before the first.
     sampled: Time,
-    /// End of the window of data that takes a round trip at least \[bytes\], and its start.
-    window_end: Option<(NonZeroU64, Time)>,
-    /// ACKs held beyond a hole (`compressed_ack`).
-    compressed: u32,
+    /// Packet with which a window of data ends, which takes a round trip at least.
+    window_end: u64,
+    /// Start of that window; [`Time::NEVER`] before the first segment.
+    window_start: Time,
     /// Runs of packets beyond a hole that ACKs report.
     blocks: Blocks,
-    /// Packets beyond a hole that arrived without the one before them: each has a buffer of its own.
-    buffers: u32,
-    /// Duplicate ACKs sent at once (`dup_ack_counter`).
-    duplicates: u32,
-    duplicate: u64, // Their number.
+    /// Number of the duplicate ACKs sent at once.
+    duplicate: u64,
     /// Expiry of the timer of the ACKs held.
     compressed_until: Time,
     /// Instant of an ACK that follows another one at once; [`Time::NEVER`]: none does.
@@ -126,17 +133,22 @@ impl LinuxAcks {
         let space = settings.buffer_bytes / 2;
         let window = (space / segment * segment).clamp(segment.min(FIRST_WINDOW), FIRST_WINDOW);
         let clamp = (space.saturating_sub(segment)).max(2 * segment);
-        LinuxAcks {
+        let mut fresh = LinuxAcks {
+            announced: common.announced(window),
             common,
             acked: 0,
             quick: 0,
             pushed: false,
+            compressed: 0,
+            duplicates: 0,
+            buffers: 0,
             delay_ms: 0,
-            arrival_ms: 0,
-            delayed_until_ms: None,
+            arrived: Time::ZERO,
+            delayed_until: Time::NEVER,
             buffer: settings.buffer_bytes,
             clamp,
             limit: window.min(clamp),
+            most: 0,
             window,
             read: window.min(INITIAL_PACKETS * segment),
             read_from: (0, Time::ZERO),
@@ -144,15 +156,21 @@ impl LinuxAcks {
             rtt8_us: 0,
             first_rtt_ms: 0,
             sampled: Time::NEVER,
-            window_end: None,
-            compressed: 0,
+            window_end: 0,
+            window_start: Time::NEVER,
             blocks: Blocks::default(),
-            buffers: 0,
-            duplicates: 0,
             duplicate: 0,
             compressed_until: Time::NEVER,
             due: Time::NEVER,
-        }
+        };
+        fresh.resize(settings.buffer_bytes, clamp);
+        fresh
+    }
+
+    /// Sets the buffer, and the largest window that it allows \[bytes\].
+    fn resize(&mut self, buffer: u64, clamp: u64) {
+        (self.buffer, self.clamp) = (buffer, clamp);
+        self.most = self.most_with(self.segment() + OVERHEAD);
     }
 
     /// Begins a connection `now` with packet `next`.
@@ -163,8 +181,7 @@ impl LinuxAcks {
 
     /// Returns the instant at which an ACK is sent that is delayed or held.
     fn deadline(&self) -> Time {
-        let delayed = self.delayed_until_ms.map_or(Time::NEVER, |until| self.common.millisecond().times(until.get()));
-        delayed.min(self.compressed_until).min(self.due)
+        self.delayed_until.min(self.compressed_until).min(self.due)
     }
 
     fn segment(&self) -> u64 {
@@ -182,24 +199,39 @@ impl LinuxAcks {
     /// Takes note of a segment in order (`tcp_event_data_recv`); `next` is the one behind it.
     #[inline(always)]
     fn arrive(&mut self, now: Time, next: u64, held: u32, quick: bool) {
-        self.measure_window(now, next);
-        let now_ms = self.common.milliseconds(now);
-        let gap = now_ms - self.arrival_ms;
-        if self.delay_ms == 0 {
-            self.add_quick(MOST_QUICK);
-            self.delay_ms = LEAST_DELAY_MS;
-        } else if gap <= LEAST_DELAY_MS / 2 {
-            self.delay_ms = self.delay_ms / 2 + LEAST_DELAY_MS / 2;
-        } else if gap < self.delay_ms {
-            self.delay_ms = (self.delay_ms / 2 + gap).min(self.rto_ms());
-        } else if gap > self.rto_ms() {
-            self.add_quick(MOST_QUICK);
+        if next >= self.window_end {
+            self.measure_window(now, next);
         }
-        self.arrival_ms = now_ms;
+        if self.delay_ms != LEAST_DELAY_MS || now - self.arrived > self.common.half_delay() {
+            self.adapt_delay(now);
+        }
+        self.arrived = now;
         if quick {
             self.enter_quick(ECN_QUICK);
         }
-        self.grow(self.memory(held) + self.segment() + OVERHEAD);
+        if held > 0 {
+            self.grow(self.memory(held) + self.segment() + OVERHEAD);
+        } else if self.limit < self.most {
+            self.raise(self.most);
+        }
+    }
+
+    /// Lets the delay of an ACK follow the time since the last segment; one as short as it can be stays so with segments
+    /// that are half as far apart (`tcp_event_data_recv`).
+    #[inline(never)]
+    fn adapt_delay(&mut self, now: Time) {
+        let gap = self.common.milliseconds(now) - self.common.milliseconds(self.arrived);
+        let delay = self.delay_ms;
+        if delay == 0 {
+            self.add_quick(MOST_QUICK);
+            self.delay_ms = LEAST_DELAY_MS;
+        } else if gap <= LEAST_DELAY_MS / 2 {
+            self.delay_ms = delay / 2 + LEAST_DELAY_MS / 2;
+        } else if gap < delay {
+            self.delay_ms = (delay / 2 + gap).min(self.rto_ms());
+        } else if gap > self.rto_ms() {
+            self.add_quick(MOST_QUICK);
+        }
     }
 
     /// Adds quick ACKs, as many as half of the window has segments, or `most` (`tcp_incr_quickack`).
@@ -217,12 +249,25 @@ impl LinuxAcks {
 
     /// Raises the limit of the window by two segments, while the buffer has room; then the next ACK is a quick one
     /// (`tcp_grow_window`).
-    #[inline(always)]
     fn grow(&mut self, used: u64) {
-        let room = self.clamp.min(self.space(used)).saturating_sub(self.limit);
-        if room > 0 && self.segment() >= SHORTEST_GROWING {
-            self.limit += room.min(2 * self.segment());
-            self.quick |= 1;
+        let most = self.most_with(used);
+        if self.limit < most {
+            self.raise(most);
+        }
+    }
+
+    #[inline(always)]
+    fn raise(&mut self, most: u64) {
+        self.limit = (self.limit + 2 * self.segment()).min(most);
+        self.quick |= 1;
+    }
+
+    /// Returns the limit up to which a segment raises that of the window, with a part of the buffer used; 0 if it is too
+    /// short.
+    fn most_with(&self, used: u64) -> u64 {
+        match self.segment() {
+            0..SHORTEST_GROWING => 0,
+            _ => self.clamp.min(self.space(used)),
         }
     }
 
@@ -253,11 +298,11 @@ impl LinuxAcks {
         delay = delay.min(MOST_DELAY_MS);
         // Timers expire in the millisecond after theirs.
         let now_ms = self.common.milliseconds(now) + 1;
-        let until = self.delayed_until_ms.map_or(u64::MAX, NonZeroU64::get);
-        if until <= now_ms + delay / 4 {
+        let soon = self.common.millisecond().times(now_ms + delay / 4);
+        if self.delayed_until <= soon {
             return true;
         }
-        self.delayed_until_ms = NonZeroU64::new(until.min(now_ms + delay));
+        self.delayed_until = self.delayed_until.min(self.common.millisecond().times(now_ms + delay));
         false
     }
 
@@ -290,7 +335,7 @@ impl LinuxAcks {
     /// window.
     fn sent(&mut self, next: u64, held: u32, scheduled: bool) {
         self.announce(next, held);
-        (self.delayed_until_ms, self.due, self.pushed) = (None, Time::NEVER, false);
+        (self.delayed_until, self.due, self.pushed) = (Time::NEVER, Time::NEVER, false);
         debug_assert_eq!(self.deadline(), Time::NEVER, "an ACK that is sent leaves none to send");
         if self.quick > 0 && scheduled {
             self.quick -= 1;
@@ -307,18 +352,33 @@ impl LinuxAcks {
     }
 
     /// Announces a window with an ACK, which replaces those that are held.
+    #[inline(always)]
     fn announce(&mut self, next: u64, held: u32) {
-        let left = (self.acked * self.segment() + self.window).saturating_sub(next * self.segment());
         let window = self.select_window(self.memory(held));
-        self.window = if window < left { self.common.aligned(left) } else { window };
+        if window != self.window {
+            self.window = if window < self.window { self.reduced(window, next) } else { window };
+            self.announced = self.common.announced(self.window);
+        }
         self.acked = next;
         (self.compressed, self.compressed_until) = (0, Time::NEVER);
     }
 
+    /// Returns a smaller window than the last one, but none smaller than what is left of that (RFC 9293 section 3.8.6).
+    #[cold]
+    fn reduced(&self, window: u64, next: u64) -> u64 {
+        let left = (self.acked * self.segment() + self.window).saturating_sub(next * self.segment());
+        if window < left {
+            self.common.aligned(left)
+        } else {
+            window
+        }
+    }
+
     /// Returns the window to announce; with half of the buffer used, quick ACK mode ends (`__tcp_select_window`).
+    #[inline(always)]
     fn select_window(&mut self, used: u64) -> u64 {
         let (free, all) = (self.space(used), self.space(0));
-        if free < self.clamp.min(all) / 2 {
+        if used > 0 && free < self.clamp.min(all) / 2 {
             self.quick = 0;
             if free < all / 16 || free < self.segment() {
                 return 0;
@@ -344,7 +404,7 @@ impl LinuxAcks {
         if copied > self.read {
             let buffer = self.buffer_for(copied);
             if buffer > self.buffer {
-                (self.buffer, self.clamp) = (buffer, buffer / 2);
+                self.resize(buffer, buffer / 2);
             }
             self.read = copied;
         }

@@ -3,7 +3,9 @@
 use base::cast::low_u64;
 use base::{Clock, Divisor, Time};
 
+use super::LEAST_DELAY_MS;
 use crate::echo_age::EchoAge;
+use crate::receiver::Acknowledgment;
 use crate::LinuxReceiver;
 
 /// Microseconds of a second.
@@ -21,6 +23,8 @@ pub(super) struct Common {
     ticks_per_microsecond: Option<u64>,
     /// Ticks of a millisecond, in which the kernel's timers and timestamps count here.
     millisecond: Divisor,
+    /// Half of the shortest delay of an ACK.
+    half_delay: Time,
     /// Payload of a full segment \[bytes\].
     segment: Divisor,
     /// The bits of a window that its announcement leaves out (`tcp_select_initial_window`: the window scale).
@@ -38,6 +42,7 @@ impl Common {
             echo_age: EchoAge::new(clock),
             ticks_per_microsecond: whole.then(|| low_u64(u128::from(ticks_per_second) / MICROSECONDS)),
             millisecond: Divisor::new(ticks_per_second / 1000),
+            half_delay: Time::from_ticks(ticks_per_second / 1000).times(LEAST_DELAY_MS / 2),
             segment: Divisor::new(u64::from(settings.segment_bytes)),
             below_scale: (1 << settings.window_shift()) - 1,
         }
@@ -45,6 +50,11 @@ impl Common {
 
     pub(super) fn millisecond(&self) -> Time {
         Time::from_ticks(self.millisecond.number())
+    }
+
+    /// Returns half of the shortest delay of an ACK.
+    pub(super) fn half_delay(&self) -> Time {
+        self.half_delay
     }
 
     pub(super) fn milliseconds(&self, time: Time) -> u64 {
@@ -75,6 +85,18 @@ impl Common {
     /// Returns the number of full segments that a window holds.
     pub(super) fn segments(&self, window: u64) -> u64 {
         self.segment.quotient(window)
+    }
+
+    /// Returns the number of segments, full ones and a shorter one, that a window holds.
+    pub(super) fn segments_up(&self, window: u64) -> u64 {
+        self.segment.quotient_up(window)
+    }
+
+    /// Returns a window as an ACK has it; 0 if windows are not announced.
+    pub(super) fn announced(&self, window: u64) -> u32 {
+        // The application has read all but what lies beyond a hole, so that the window is never closed for long.
+        let packets = || Acknowledgment::of_window(self.segments(window).max(1));
+        self.settings.announced.then(packets).unwrap_or_default()
     }
 
     /// Rounds a window up to the unit in which it is announced.

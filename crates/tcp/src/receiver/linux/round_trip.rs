@@ -1,7 +1,5 @@
 //! The round trip as the receiver knows it, from timestamps or from the windows of data that arrive.
 
-use std::num::NonZeroU64;
-
 use base::Time;
 
 use super::LinuxAcks;
@@ -23,16 +21,14 @@ impl LinuxAcks {
         self.update_rtt(1000 * (now_ms - echoed_ms).max(1), false);
     }
 
-    /// Takes the time in which a window of data arrived, which is a round trip at least (`tcp_rcv_rtt_measure`).
+    /// Takes the time in which a window of data arrived that ends before packet `next`, which is a round trip at least
+    /// (`tcp_rcv_rtt_measure`).
+    #[inline(never)]
     pub(super) fn measure_window(&mut self, now: Time, next: u64) {
-        let received = next * self.segment();
-        if let Some((end, start)) = self.window_end {
-            if received < end.get() {
-                return;
-            }
-            self.update_rtt(self.common.microseconds(now - start).max(1), true);
+        if self.window_start != Time::NEVER {
+            self.update_rtt(self.common.microseconds(now - self.window_start).max(1), true);
         }
-        self.window_end = NonZeroU64::new(received + self.window).map(|end| (end, now));
+        (self.window_end, self.window_start) = (next + self.common.segments_up(self.window), now);
     }
 
     /// Smooths the round trip; where the sample is an upper bound only, takes its least (`tcp_rcv_rtt_update`).
