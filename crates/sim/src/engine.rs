@@ -17,7 +17,7 @@ use crate::handshake::Handshake;
 use crate::network::{EventId, Network};
 use crate::outbox::Outbox;
 use crate::outcome::Outcome;
-use crate::scenario::Scenario;
+use crate::scenario::{ElementConfig, Scenario};
 use crate::sender_slot::SenderSlot;
 use crate::traffic::Datagrams;
 use acks::{pass_ack, report_state};
@@ -53,6 +53,8 @@ pub struct Engine {
     upcoming: Upcoming,
     /// Packets that the ACK of this moment acknowledges selectively.
     selected: Vec<Selected>,
+    /// Whether the packets of each flow keep their order on their way.
+    keeps_order: bool,
 }
 
 impl Engine {
@@ -73,6 +75,7 @@ impl Engine {
             replication,
             upcoming: Upcoming::default(),
             selected: Vec::new(),
+            keeps_order: scenario.elements.iter().all(ElementConfig::keeps_order),
         };
         for (entry, flow) in scenario.flows.iter().enumerate() {
             engine.add_senders(entry, flow, &|name| RandomStream::named(scenario.run.seed, replication, name));
@@ -244,9 +247,9 @@ impl Engine {
         let Some(ack) = &arriving else { return };
         let slot = &self.network.flows[flow as usize];
         let is_next = (slot.shared_acks == 0) & (ack.kind == PacketKind::Ack);
+        let (sender, news) = (&self.senders[flow as usize].sender, !slot.receiver.announces_windows_alone(ack.journal));
         // Both at once: with very many flows each waits for memory.
-        let opens = is_next & self.senders[flow as usize].sender.only_opens(ack.time, ack.next);
-        if opens && slot.receiver.announces_windows_alone(ack.journal) {
+        if is_next & sender.may_take_ahead(ack.time, ack.next, news, self.keeps_order) {
             self.take_shared_ack(flow, ack);
         } else {
             if self.senders.len() >= MANY_FLOWS {

@@ -332,12 +332,15 @@ impl Observers {
         }
         // Some senders, and links whose departures are known on arrival, report ahead of the clock; each in its own
         // order.
-        let Traces { cwnd, rtt, sequence, rounds, state, queue, drops, overview, capture, .. } = &mut self.traces;
+        let Traces { cwnd, rtt, sequence, rounds, state, losses, recovery, queue, drops, overview, capture, .. } =
+            &mut self.traces;
         sort(cwnd, |row| row.time);
         sort(rtt, |row| row.time);
         sort(sequence, |row| row.time);
         sort(rounds, |row| row.time);
         sort(state, |row| row.time);
+        sort(losses, |row| row.time);
+        sort(recovery, |row| row.time);
         sort(queue, |row| row.time);
         sort(drops, |row| row.time);
         sort(overview, |row| row.time);

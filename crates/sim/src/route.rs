@@ -11,7 +11,7 @@ use net::Origin;
 
 use crate::flow::{DepartureSlot, SlotAllocator};
 use crate::scenario::{ElementConfig, FlowConfig, LinkConfig, Scenario};
-use feeders::{behind_own_delay, feeder_of, feeders, overtakes, Feeder, Feeders};
+use feeders::{behind_own_delay, feeder_of, feeders, Feeder, Feeders};
 
 /// One step of a packet's path.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -139,7 +139,7 @@ fn pipes(elements: &[ElementConfig]) -> Vec<Option<Element>> {
     let pipe = |element: &ElementConfig| {
         element.delay_process()?;
         next += 1;
-        Some(if overtakes(element) { Element::Overtaking(next - 1) } else { Element::Pipe(next - 1) })
+        Some(if element.overtakes() { Element::Overtaking(next - 1) } else { Element::Pipe(next - 1) })
     };
     elements.iter().map(pipe).collect()
 }

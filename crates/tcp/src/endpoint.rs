@@ -146,14 +146,14 @@ impl Sender {
         machine!(self, sender => sender.deadline())
     }
 
-    /// Returns whether an ACK that arrives at `time` only opens the window, so that the sender's reaction depends on its
-    /// own state alone.
+    /// Returns whether an ACK that arrives at `time` may be handled before, as the sender's reaction depends on its own
+    /// state alone. `news`: the ACK acknowledges packets beyond a hole; `in_order`: packets keep their order on their way.
     #[inline(always)]
-    pub fn only_opens(&self, time: Time, next: u64) -> bool {
+    pub fn may_take_ahead(&self, time: Time, next: u64, news: bool, in_order: bool) -> bool {
         match self {
-            Sender::Classic(sender) => sender.only_opens(time, next),
+            Sender::Classic(sender) => !news && sender.only_opens(time, next),
             Sender::Sack1(_) => false,
-            Sender::Selective(sender) => sender.only_opens(time, next),
+            Sender::Selective(sender) => sender.may_take_ahead(time, next, news, in_order),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::scenario::{ElementConfig, FlowConfig, OrderConfig, Scenario};
+use crate::scenario::{ElementConfig, FlowConfig, Scenario};
 
 /// A source of packets in order of time. Senders and pipes in which packets overtake are not feeders: packets leave
 /// them at the clock's own time.
@@ -19,10 +19,6 @@ pub(super) struct Feeders {
     pub(super) streams: BTreeSet<Feeder>,
     /// Whether packets also arrive at the clock's own time.
     pub(super) clock: bool,
-}
-
-pub(super) fn overtakes(element: &ElementConfig) -> bool {
-    element.delay_process().is_some_and(|process| process.order == OrderConfig::Overtake)
 }
 
 pub(super) fn feeders(scenario: &Scenario) -> Vec<Feeders> {
@@ -59,7 +55,7 @@ pub(super) fn feeder_of(config: &ElementConfig, link: usize, flow: usize) -> Opt
     if config.is_private() {
         Some(Feeder::Private(flow, link))
     } else {
-        (!overtakes(config)).then_some(Feeder::Link(link))
+        (!config.overtakes()).then_some(Feeder::Link(link))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The elements that packets cross.
 
-use net::{AppliesTo, BucketConfig, BufferLimit, Counting, DelayLaw, Discipline, LossLaw, RateLaw};
+use net::{AppliesTo, BucketConfig, BufferLimit, Counting, DelayLaw, Discipline, LossLaw, RateLaw, SchedulerConfig};
 use serde::{Deserialize, Serialize};
 
 /// An element that packets cross, in one direction.
@@ -202,6 +202,18 @@ impl ElementConfig {
             ElementConfig::Link(link) => Some(link),
             ElementConfig::PrivateLink(_) | ElementConfig::Channel(_) | ElementConfig::Host(_) => None,
         }
+    }
+
+    /// Returns whether the packets of a flow leave it in the order in which they came: a delay may let them overtake, and a
+    /// dual queue separates them by their ECN bits.
+    pub fn keeps_order(&self) -> bool {
+        let separates = |link: &LinkConfig| matches!(link.queue.scheduler, SchedulerConfig::Dual(_));
+        !self.overtakes() && !self.link().is_some_and(separates)
+    }
+
+    /// Returns whether packets overtake one another in its pipe.
+    pub fn overtakes(&self) -> bool {
+        self.delay_process().is_some_and(|process| process.order == OrderConfig::Overtake)
     }
 
     /// Returns whether each flow has a copy of it.

@@ -299,11 +299,15 @@ impl Selective {
         self.go_ahead(actions);
     }
 
-    /// Returns whether an ACK that arrives at `time` only opens the window: no packet is missing, no event of the
-    /// sender comes before, and the transfer continues after it. The reaction then depends on its own state alone.
-    pub fn only_opens(&self, time: Time, next: u64) -> bool {
+    /// Returns whether an ACK that arrives at `time` may be handled before: no event of the sender comes in between, and the
+    /// transfer continues after it. The reaction then depends on the sender's own state alone; but if packets are missing, the
+    /// laboratory has to know what became of them. It does with RACK where packets keep their order, which finds a packet
+    /// lost after one arrived that was sent later.
+    #[inline(always)]
+    pub fn may_take_ahead(&self, time: Time, next: u64, news: bool, in_order: bool) -> bool {
         let intact = self.state == State::Open && self.board.is_intact() && self.probe.is_none();
-        intact && next > self.board.una() && next < self.end && time <= self.deadline_before(time)
+        let suits = (intact && !news && next > self.board.una()) || (in_order && self.rules.finds_by_time);
+        suits && next >= self.board.una() && next < self.end && time <= self.deadline_before(time)
     }
 
     /// Reports that a congestion control which the run brought along cannot go on.

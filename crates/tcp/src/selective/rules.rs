@@ -9,7 +9,7 @@ use super::rtt::Bounds;
 use super::timers::Wheel;
 use crate::cc::{CongestionControl, KernelClock, Needs};
 use crate::echo_age::EchoAge;
-use crate::{SelectiveConfig, TimeoutRules};
+use crate::{LossDetection, SelectiveConfig, TimeoutRules};
 
 /// RFC 8985 section 7.2: the recommended worst-case delay of an ACK \[s\].
 const WORST_ACK_DELAY_S: f64 = 0.2;
@@ -22,6 +22,8 @@ pub(crate) struct Rules {
     pub(super) needs: Needs,
     /// Whether ACKs of packets in order may be taken by `on_ack_in_order`.
     pub(super) takes_in_order: bool,
+    /// Whether RACK finds the packets that are lost.
+    pub(super) finds_by_time: bool,
     /// Whether traces record the sender's state.
     pub(super) is_observed: bool,
     pub(super) clock: Clock,
@@ -50,6 +52,7 @@ impl Rules {
         Rules {
             needs: control.needs(),
             takes_in_order: in_order::applies(config),
+            finds_by_time: config.sack && config.loss_detection == LossDetection::Rack,
             is_observed: false,
             clock,
             kernel_clock: KernelClock::new(clock),
