@@ -20,7 +20,7 @@ Unit = Literal["s", "bit/s", "B", "pkt"]
 DIMENSIONS: Final[dict[Unit, str]] = {
     "s": "a time",
     "bit/s": "a rate",
-    "B": "an amount of bytes",
+    "B": "an amount of data",
     "pkt": "a number of packets",
 }
 """The units that quantities are turned into, and what each measures."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ackclock.errors import UnitError
 from ackclock.scenario.fields import FieldError, JsonDict, Kind, toml_type
 from ackclock.scenario.suggestions import did_you_mean
-from ackclock.units import DIMENSIONS, NUMBER_PATTERN, UNIT_PATTERNS, USUAL_UNITS, Quantity, Unit, parse
+from ackclock.units import DIMENSIONS, NUMBER_PATTERN, UNIT_PATTERNS, USUAL_UNITS, Quantity, Unit, parse, show
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,14 @@ class Amount(Kind):
         span = next((span for span in self.spans if span.unit == quantity.unit), None)
         if span is None:
             expected = _either([DIMENSIONS[span.unit] for span in self.spans])
-            raise FieldError(f"must be {expected}, not {DIMENSIONS[quantity.unit]}")
+            raise FieldError(f"must be {expected}, not {DIMENSIONS[quantity.unit]}", self._hint_of_rate(quantity))
         return span.read(quantity)
+
+    def _hint_of_rate(self, quantity: Quantity) -> str | None:
+        takes_rates = any(span.unit == "bit/s" for span in self.spans)
+        if quantity.unit == "B" and takes_rates:
+            return f'write "{show(8 * quantity.value, "bit/s")}" if so much in a second is meant'
+        return None
 
     def _units_worth_suggesting(self) -> list[str]:
         patterns = [UNIT_PATTERNS[span.unit] for span in self.spans]
