@@ -112,7 +112,7 @@ class Amount(Kind):
     def _hint_of_rate(self, quantity: Quantity) -> str | None:
         takes_rates = any(span.unit == "bit/s" for span in self.spans)
         if quantity.unit == "B" and takes_rates:
-            return f'write "{show(8 * quantity.value, "bit/s")}" if so much in a second is meant'
+            return f'write "{show(8 * quantity.value, "bit/s")}" if that is the amount of a second'
         return None
 
     def _units_worth_suggesting(self) -> list[str]:
