@@ -144,8 +144,6 @@ fn delayed_acks(arrivals_ms: &[u64]) -> Vec<u64> {
     delayed
 }
 
-/// `tcp_event_data_recv`, `tcp_delack_timer_handler`, `tcp_send_delayed_ack`: the delay is 40 ms where packets come within
-/// 20 ms, else it follows the time between them, doubled where the ACK did not wait for long enough, to 200 ms.
 /// Linux `tcp_sack_new_ofo_skb`: with two runs beyond a hole, a packet of a third one sends the ACK that is held, without
 /// that packet; packets of the newest run hold it for a millisecond.
 #[test]
@@ -178,6 +176,38 @@ fn a_third_run_beyond_a_hole_sends_the_held_ack() {
     assert_eq!(news, [1, 1, 1, 1, 1, 1]);
 }
 
+/// Linux `tcp_delack_timer_handler`: the timer of a delayed ACK, which runs on after that ACK was sent
+/// (`inet_csk_clear_xmit_timer`), sends the ACKs that are held beyond a hole.
+#[test]
+fn the_timer_of_an_ack_that_was_sent_sends_held_ones() {
+    let linux =
+        LinuxReceiver { segment_bytes: 1448, buffer_bytes: 20_000, most_buffer_bytes: 20_000, announced: false };
+    let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
+    let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(RETURN_S));
+    let at = |us: u64| CLOCK.time(us as f64 * 1e-6);
+    fn arrive(receiver: &mut Receiver, now: Time, sequence: u64) -> (bool, Time) {
+        let answer = receiver.on_data(now, sequence, now - CLOCK.time(0.05), Marks::NONE, 0);
+        (answer.is_some(), receiver.deadline())
+    }
+    // Beyond the quick ACKs of a connection's beginning an ACK waits for the next packet, 40 ms in whole ones.
+    let waits = (0..50).find(|&sequence| {
+        let (answered, _) = arrive(&mut receiver, at(100_000 + 20 * sequence), sequence);
+        sequence >= 40 && !answered
+    });
+    let (hole, timer) = (waits.expect("an ACK is delayed") + 1, at(141_000));
+    assert_eq!(receiver.deadline(), timer);
+    // It goes with the first of three that packets beyond a hole cause at once; others are held for 1.1 ms.
+    let at_once = (1..4).all(|beyond| arrive(&mut receiver, at(101_000), hole + beyond) == (true, Time::NEVER));
+    assert!(at_once);
+    assert_eq!(arrive(&mut receiver, at(102_000), hole + 4), (false, at(103_100)));
+    receiver.on_timer();
+    assert_eq!(arrive(&mut receiver, at(140_500), hole + 5), (false, timer));
+    receiver.on_timer();
+    assert_eq!(arrive(&mut receiver, at(141_500), hole + 6), (false, at(142_600)), "the timer has expired");
+}
+
+/// `tcp_event_data_recv`, `tcp_delack_timer_handler`, `tcp_send_delayed_ack`: the delay is 40 ms where packets come within
+/// 20 ms, else it follows the time between them, doubled where the ACK did not wait for long enough, to 200 ms.
 #[test]
 fn the_delay_of_an_ack_follows_the_time_between_packets() {
     // Each waits for a millisecond more, to the end of a timer's tick. 40; 80 / 2 + 71; 222 / 2 + 200; 200 at most.

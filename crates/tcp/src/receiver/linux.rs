@@ -65,6 +65,8 @@ pub(super) struct LinuxAcks {
     quick: u8,
     /// Whether a segment in order since the last ACK had PSH (`ICSK_ACK_PUSHED`).
     pushed: bool,
+    /// Whether an ACK is delayed (`ICSK_ACK_TIMER`).
+    delayed: bool,
     /// ACKs held beyond a hole (`compressed_ack`).
     compressed: u8,
     /// Duplicate ACKs sent at once (`dup_ack_counter`).
@@ -77,7 +79,8 @@ pub(super) struct LinuxAcks {
     delay_ms: u64,
     /// Arrival of the last segment in order.
     arrived: Time,
-    /// Expiry of the timer of the delayed ACK; [`Time::NEVER`]: none is delayed.
+    /// Expiry of the timer of the ACK that was delayed last. It runs on if the ACK is sent before (Linux
+    /// `inet_csk_clear_xmit_timer`).
     delayed_until: Time,
     /// Receive buffer (`sk_rcvbuf`) \[bytes\].
     buffer: u64,
@@ -139,6 +142,7 @@ impl LinuxAcks {
             acked: 0,
             quick: 0,
             pushed: false,
+            delayed: false,
             compressed: 0,
             duplicates: 0,
             buffers: 0,
@@ -181,7 +185,8 @@ impl LinuxAcks {
 
     /// Returns the instant at which an ACK is sent that is delayed or held.
     fn deadline(&self) -> Time {
-        self.delayed_until.min(self.compressed_until).min(self.due)
+        let delayed = if self.delayed { self.delayed_until } else { Time::NEVER };
+        delayed.min(self.compressed_until).min(self.due)
     }
 
     fn segment(&self) -> u64 {
@@ -298,15 +303,17 @@ impl LinuxAcks {
         delay = delay.min(MOST_DELAY_MS);
         // Timers expire in the millisecond after theirs.
         let now_ms = self.common.milliseconds(now) + 1;
-        let soon = self.common.millisecond().times(now_ms + delay / 4);
-        if self.delayed_until <= soon {
+        let [soon, later] = [delay / 4, delay].map(|delay| self.common.millisecond().times(now_ms + delay));
+        let until = if self.delayed { self.delayed_until } else { Time::NEVER };
+        if until <= soon {
             return true;
         }
-        self.delayed_until = self.delayed_until.min(self.common.millisecond().times(now_ms + delay));
+        (self.delayed, self.delayed_until) = (true, until.min(later));
         false
     }
 
-    /// Holds an ACK beyond a hole; returns whether it is sent at once instead, as the first ones and every 45th.
+    /// Holds an ACK beyond a hole until its timer expires, or that of an ACK which was delayed before
+    /// (`tcp_delack_timer_handler`); returns whether it is sent at once instead, as the first ones and every 45th.
     fn compress(&mut self, now: Time, next: u64) -> bool {
         if self.compressed >= MOST_COMPRESSED {
             return true;
@@ -326,7 +333,10 @@ impl LinuxAcks {
                 first => self.rtt8_us.min(8000 * first),
             };
             let delay = longest.min(rtt8_us / 8 / 20) + slack;
-            self.compressed_until = now + Time::from_ticks(delay * self.common.millisecond().ticks() / 1000);
+            let until = now + Time::from_ticks(delay * self.common.millisecond().ticks() / 1000);
+            // The timer of a delayed ACK sends those that are held too, also long after its own was sent.
+            let other = if self.delayed_until > now { self.delayed_until } else { Time::NEVER };
+            self.compressed_until = until.min(other);
         }
         false
     }
@@ -335,7 +345,7 @@ impl LinuxAcks {
     /// window.
     fn sent(&mut self, next: u64, held: u32, scheduled: bool) {
         self.announce(next, held);
-        (self.delayed_until, self.due, self.pushed) = (Time::NEVER, Time::NEVER, false);
+        (self.delayed, self.due, self.pushed) = (false, Time::NEVER, false);
         debug_assert_eq!(self.deadline(), Time::NEVER, "an ACK that is sent leaves none to send");
         if self.quick > 0 && scheduled {
             self.quick -= 1;

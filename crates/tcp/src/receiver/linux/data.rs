@@ -69,7 +69,7 @@ impl Receiver {
         }
         let (mut demand, mut earlier) = (Demand::default(), None);
         if self.held & WITH_ECN != 0 {
-            let is_delayed = self.linux_rules()?.delayed_until != Time::NEVER;
+            let is_delayed = self.linux_rules()?.delayed;
             demand = self.take_marks(sequence, marks);
             earlier = self.ack_of_earlier(demand, is_delayed);
         }
