@@ -206,6 +206,29 @@ fn the_timer_of_an_ack_that_was_sent_sends_held_ones() {
     assert_eq!(arrive(&mut receiver, at(141_500), hole + 6), (false, at(142_600)), "the timer has expired");
 }
 
+/// Linux `tcp_data_queue`: the ACK of what fills a hole is sent before the application reads, so that its window is the
+/// smaller by what waits in the buffer; the next one has the whole window again, and does not count as a duplicate.
+#[test]
+fn what_fills_a_hole_is_unread_while_its_ack_is_sent() {
+    let linux =
+        LinuxReceiver { segment_bytes: 1448, buffer_bytes: 200_000, most_buffer_bytes: 200_000, announced: true };
+    let config = ReceiverConfig { linux: Some(linux), ..ReceiverConfig::default() };
+    let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(RETURN_S));
+    let mut now = CLOCK.time(0.1);
+    let mut window_after = |sequence: u64| {
+        now += CLOCK.time(1e-4);
+        let ack = receiver.on_data(now, sequence, now - CLOCK.time(0.05), Marks::NONE, 0)?;
+        Acknowledgment::window_in(ack.journal)
+    };
+    // Half of the buffer less a packet, in whole units of the window scale.
+    let whole = (0..200).filter_map(&mut window_after).last();
+    assert_eq!(whole, Some(68));
+    assert!((201..221).all(|sequence| window_after(sequence).is_some_and(|packets| packets <= 68)));
+    // 20 packets of 1448 bytes, and the overhead of two buffers.
+    assert_eq!(window_after(200), Some(58));
+    assert_eq!((221..224).filter_map(&mut window_after).last(), Some(68));
+}
+
 /// `tcp_event_data_recv`, `tcp_delack_timer_handler`, `tcp_send_delayed_ack`: the delay is 40 ms where packets come within
 /// 20 ms, else it follows the time between them, doubled where the ACK did not wait for long enough, to 200 ms.
 #[test]

@@ -341,10 +341,10 @@ impl LinuxAcks {
         false
     }
 
-    /// Takes note of an ACK that is sent (`tcp_select_window`, `tcp_event_ack_sent`); `scheduled`: for a segment in the
-    /// window.
-    fn sent(&mut self, next: u64, held: u32, scheduled: bool) {
-        self.announce(next, held);
+    /// Takes note of an ACK that is sent while segments take `used` bytes of the buffer (`tcp_select_window`,
+    /// `tcp_event_ack_sent`); `scheduled`: for a segment in the window.
+    fn sent(&mut self, next: u64, used: u64, scheduled: bool) {
+        self.announce(next, used);
         (self.delayed, self.due, self.pushed) = (false, Time::NEVER, false);
         debug_assert_eq!(self.deadline(), Time::NEVER, "an ACK that is sent leaves none to send");
         if self.quick > 0 && scheduled {
@@ -357,14 +357,14 @@ impl LinuxAcks {
 
     /// Takes note of an ACK of the packets before the last one alone, which an ACK of that one follows `now`.
     fn follow(&mut self, now: Time, next: u64, held: u32) {
-        self.announce(next, held);
+        self.announce(next, self.memory(held));
         self.due = now;
     }
 
     /// Announces a window with an ACK, which replaces those that are held.
     #[inline(always)]
-    fn announce(&mut self, next: u64, held: u32) {
-        let window = self.select_window(self.memory(held));
+    fn announce(&mut self, next: u64, used: u64) {
+        let window = self.select_window(used);
         if window != self.window {
             self.window = if window < self.window { self.reduced(window, next) } else { window };
             self.announced = self.common.announced(self.window);

@@ -73,12 +73,12 @@ impl Receiver {
             demand = self.take_marks(sequence, marks);
             earlier = self.ack_of_earlier(demand, is_delayed);
         }
-        let filled = self.take_by_linux(now, sequence, marks, demand.quick);
+        let (filled, used) = self.take_by_linux(now, sequence, marks, demand.quick);
         let (next, held, selective) = (self.next, self.held(), self.selective);
         let sends = filled || demand.now || self.linux_rules()?.acknowledges_now(now, next, held, selective);
         let follows = earlier.is_some() || (flushed.is_some() && sends);
         let acknowledgment = match earlier.or(flushed) {
-            None if sends => self.acknowledge_by_linux(true),
+            None if sends => self.acknowledge_with_memory(used, true),
             sent => sent,
         };
         let rules = self.linux_rules()?;
@@ -111,8 +111,9 @@ impl Receiver {
     }
 
     /// Delivers a packet, or holds it beyond a hole; returns whether it fills the last hole, so that it is acknowledged at
-    /// once (RFC 5681 section 4.2).
-    fn take_by_linux(&mut self, now: Time, sequence: u64, marks: Marks, quick: bool) -> bool {
+    /// once (RFC 5681 section 4.2), and the memory that segments take then: the application reads what is delivered after
+    /// the ACK is sent (`tcp_data_queue`, `sk_data_ready`) \[bytes\].
+    fn take_by_linux(&mut self, now: Time, sequence: u64, marks: Marks, quick: bool) -> (bool, u64) {
         let (next, held, selective) = (self.next, self.held(), self.selective);
         if sequence > next {
             if let (true, Some(rules)) = (quick, self.linux_rules()) {
@@ -126,12 +127,13 @@ impl Receiver {
                     rules.buffers += u32::from(!follows);
                 }
             }
-            return false;
+            return (false, self.memory_by_linux());
         }
-        let Some(rules) = self.linux_rules() else { return false };
+        let Some(rules) = self.linux_rules() else { return (false, 0) };
+        let unread = rules.memory(held);
         if sequence < next {
             rules.enter_quick(MOST_QUICK);
-            return false;
+            return (false, unread);
         }
         rules.arrive(now, next + 1, held, quick);
         rules.pushed |= marks.has(Marks::PSH);
@@ -150,7 +152,13 @@ impl Receiver {
                 rules.advance(next, held, left);
             }
         }
-        held > 0 && self.held() == 0
+        (held > 0 && self.held() == 0, unread)
+    }
+
+    /// Returns the memory that segments beyond a hole take \[bytes\].
+    fn memory_by_linux(&mut self) -> u64 {
+        let held = self.held();
+        self.linux_rules().map_or(0, |rules| rules.memory(held))
     }
 
     /// Sends an ACK that was delayed or held (`tcp_delack_timer_handler`, `tcp_compressed_ack_kick`); `None` by other
@@ -164,9 +172,15 @@ impl Receiver {
     }
 
     pub(in crate::receiver) fn acknowledge_by_linux(&mut self, scheduled: bool) -> Option<Acknowledgment> {
-        let (next, held) = (self.next, self.held());
+        let used = self.memory_by_linux();
+        self.acknowledge_with_memory(used, scheduled)
+    }
+
+    /// Sends an ACK while segments take `used` bytes of the buffer.
+    fn acknowledge_with_memory(&mut self, used: u64, scheduled: bool) -> Option<Acknowledgment> {
+        let next = self.next;
         let rules = self.linux_rules()?;
-        rules.sent(next, held, scheduled);
+        rules.sent(next, used, scheduled);
         self.deadline = rules.deadline();
         let acknowledgment = self.acknowledgment_by_linux();
         if self.held & WITH_ECN != 0 {
