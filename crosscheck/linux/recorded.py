@@ -109,7 +109,6 @@ class Run:
         presets = import_module("ackclock.scenario.presets").preset_names()
         lacking = [
             *(f"no preset linux-{name}" for name in dict.fromkeys(self.controls) if f"linux-{name}" not in presets),
-            *(["no comparison without SACK yet"] if not self.sack else []),
             *(["its random losses are not recorded"] if self.loss_percent and self.name not in lost() else []),
             *([f"no queue {self.queue} by Linux's rules"] if self.queue not in {"drop-tail", *QUEUES} else []),
         ]
@@ -177,6 +176,7 @@ class Run:
             "handshake": "tcp",
             "receive_buffer": f"{BUFFER_BYTES} B",
             "receive_buffer_max": f"{MOST_BUFFER_BYTES} B",
+            "sack": self.sack,
             "loss_detection": "rack" if self.rack else "dupack",
             "tail_loss_probe": self.tlp,
             "frto": self.frto,
