@@ -229,6 +229,30 @@ fn what_fills_a_hole_is_unread_while_its_ack_is_sent() {
     assert_eq!((221..224).filter_map(&mut window_after).last(), Some(68));
 }
 
+/// Linux `__tcp_cleanup_rbuf`: where what the application reads doubles the window, an ACK says so at once.
+#[test]
+fn a_window_that_doubles_is_announced_at_once() {
+    let linux = LinuxReceiver { segment_bytes: 1448, buffer_bytes: 60_000, most_buffer_bytes: 60_000, announced: true };
+    let config = ReceiverConfig { linux: Some(linux), ..ReceiverConfig::default() };
+    let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(RETURN_S));
+    let mut now = CLOCK.time(0.1);
+    let mut window_after = |receiver: &mut Receiver, sequence: u64| {
+        now += CLOCK.time(1e-4);
+        let ack = receiver.on_data(now, sequence, now - CLOCK.time(0.05), Marks::NONE, 0)?;
+        Acknowledgment::window_in(ack.journal).map(|packets| (packets, receiver.deadline() == now))
+    };
+    let whole = (0..100).filter_map(|sequence| window_after(&mut receiver, sequence)).last();
+    assert_eq!(whole, Some((19, false)));
+    // None of them follows another one: each has a buffer of its own.
+    for sequence in (101..119).rev() {
+        assert!(window_after(&mut receiver, sequence).is_some_and(|(_, more)| !more));
+    }
+    assert_eq!(window_after(&mut receiver, 100), Some((3, true)));
+    let update = receiver.on_timer();
+    assert_eq!((update.next, Acknowledgment::window_in(update.journal)), (119, Some(19)));
+    assert_eq!(receiver.deadline(), Time::NEVER);
+}
+
 /// `tcp_event_data_recv`, `tcp_delack_timer_handler`, `tcp_send_delayed_ack`: the delay is 40 ms where packets come within
 /// 20 ms, else it follows the time between them, doubled where the ACK did not wait for long enough, to 200 ms.
 #[test]

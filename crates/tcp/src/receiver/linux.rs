@@ -387,14 +387,28 @@ impl LinuxAcks {
     /// Returns the window to announce; with half of the buffer used, quick ACK mode ends (`__tcp_select_window`).
     #[inline(always)]
     fn select_window(&mut self, used: u64) -> u64 {
-        let (free, all) = (self.space(used), self.space(0));
-        if used > 0 && free < self.clamp.min(all) / 2 {
+        if used > 0 && self.space(used) < self.clamp.min(self.space(0)) / 2 {
             self.quick = 0;
-            if free < all / 16 || free < self.segment() {
-                return 0;
-            }
+        }
+        self.window_with(used)
+    }
+
+    /// Returns the window that can be announced while segments take `used` bytes of the buffer.
+    #[inline(always)]
+    fn window_with(&self, used: u64) -> u64 {
+        let (free, all) = (self.space(used), self.space(0));
+        if used > 0 && free < self.clamp.min(all) / 2 && (free < all / 16 || free < self.segment()) {
+            return 0;
         }
         self.common.aligned(free.min(self.limit))
+    }
+
+    /// Has an ACK follow at once if the window doubles as the application reads (`__tcp_cleanup_rbuf`).
+    fn update_window(&mut self, now: Time, held: u32) {
+        let doubled = 2 * self.window;
+        if doubled <= self.clamp && self.window_with(self.memory(held)) >= doubled.max(1) {
+            self.due = now;
+        }
     }
 
     /// Enlarges the buffer if the application, which has read all before `next`, reads more in a round trip than ever

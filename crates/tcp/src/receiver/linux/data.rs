@@ -88,6 +88,8 @@ impl Receiver {
         }
         if follows {
             rules.follow(now, next, held);
+        } else if next > before + 1 {
+            rules.update_window(now, held);
         }
         self.deadline = rules.deadline();
         acknowledgment
@@ -122,8 +124,10 @@ impl Receiver {
             if self.beyond.insert(next, sequence) {
                 self.held += 1;
                 let follows = self.beyond.contains(next, sequence - 1);
-                if let (true, Some(rules)) = (selective, self.linux_rules()) {
-                    rules.grow(rules.memory(held));
+                if let Some(rules) = self.linux_rules() {
+                    if selective {
+                        rules.grow(rules.memory(held));
+                    }
                     rules.buffers += u32::from(!follows);
                 }
             }
