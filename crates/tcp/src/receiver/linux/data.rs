@@ -116,21 +116,9 @@ impl Receiver {
     /// once (RFC 5681 section 4.2), and the memory that segments take then: the application reads what is delivered after
     /// the ACK is sent (`tcp_data_queue`, `sk_data_ready`) \[bytes\].
     fn take_by_linux(&mut self, now: Time, sequence: u64, marks: Marks, quick: bool) -> (bool, u64) {
-        let (next, held, selective) = (self.next, self.held(), self.selective);
+        let (next, held) = (self.next, self.held());
         if sequence > next {
-            if let (true, Some(rules)) = (quick, self.linux_rules()) {
-                rules.enter_quick(ECN_QUICK);
-            }
-            if self.beyond.insert(next, sequence) {
-                self.held += 1;
-                let follows = self.beyond.contains(next, sequence - 1);
-                if let Some(rules) = self.linux_rules() {
-                    if selective {
-                        rules.grow(rules.memory(held));
-                    }
-                    rules.buffers += u32::from(!follows);
-                }
-            }
+            self.hold_by_linux(sequence, quick);
             return (false, self.memory_by_linux());
         }
         let Some(rules) = self.linux_rules() else { return (false, 0) };
@@ -157,6 +145,21 @@ impl Receiver {
             }
         }
         (held > 0 && self.held() == 0, unread)
+    }
+
+    /// Holds a packet beyond a hole (`tcp_data_queue_ofo`); the window grows with it if it is acknowledged selectively.
+    fn hold_by_linux(&mut self, sequence: u64, quick: bool) {
+        let (held, selective, fresh) = (self.held(), self.selective, self.beyond.insert(self.next, sequence));
+        let follows = self.beyond.contains(self.next, sequence - 1);
+        self.held += u32::from(fresh);
+        let Some(rules) = self.linux_rules() else { return };
+        if quick {
+            rules.enter_quick(ECN_QUICK);
+        }
+        if fresh && selective {
+            rules.grow(rules.memory(held));
+        }
+        rules.buffers += u32::from(fresh && !follows);
     }
 
     /// Returns the memory that segments beyond a hole take \[bytes\].
