@@ -15,12 +15,13 @@ mod blocks;
 mod common;
 mod data;
 mod round_trip;
+mod window;
 
 use std::sync::Arc;
 
-use base::{cast::low_u64, Clock, Time};
+use base::{Clock, Time};
 
-use crate::memory::{EXPECTED_HEADERS, EXPECTED_STRUCTURE, OVERHEAD};
+use crate::memory::OVERHEAD;
 use crate::LinuxReceiver;
 use blocks::Blocks;
 use common::Common;
@@ -39,12 +40,8 @@ const LEAST_RTO_MS: u64 = 200;
 const INITIAL_RTO_MS: u64 = 1000;
 /// Largest window that the SYN can announce \[bytes\].
 const FIRST_WINDOW: u64 = 65535;
-/// Shortest segment after which the window grows \[bytes\] (`tcp_event_data_recv`).
-const SHORTEST_GROWING: u64 = 128;
 /// Segments that share the overhead of one when they wait together (`MAX_SKB_FRAGS`).
 const COALESCED: u64 = 17;
-/// Steps in which the kernel looks for the memory of a segment \[bytes\] (`tcp_rcv_space_adjust`).
-const MEMORY_STEP: u128 = 128;
 /// Initial window of a sender \[packets\] (`TCP_INIT_CWND`).
 const INITIAL_PACKETS: u64 = 10;
 /// Duplicate ACKs that are sent at once (`TCP_FASTRETRANS_THRESH`).
@@ -171,12 +168,6 @@ impl LinuxAcks {
         fresh
     }
 
-    /// Sets the buffer, and the largest window that it allows \[bytes\].
-    fn resize(&mut self, buffer: u64, clamp: u64) {
-        (self.buffer, self.clamp) = (buffer, clamp);
-        self.most = self.most_with(self.segment() + OVERHEAD);
-    }
-
     /// Begins a connection `now` with packet `next`.
     pub(super) fn begin(&mut self, now: Time, next: u64) {
         *self = LinuxAcks::with(Arc::clone(&self.common));
@@ -250,35 +241,6 @@ impl LinuxAcks {
     fn enter_quick(&mut self, most: u8) {
         self.add_quick(most);
         self.delay_ms = LEAST_DELAY_MS;
-    }
-
-    /// Raises the limit of the window by two segments, while the buffer has room; then the next ACK is a quick one
-    /// (`tcp_grow_window`).
-    fn grow(&mut self, used: u64) {
-        let most = self.most_with(used);
-        if self.limit < most {
-            self.raise(most);
-        }
-    }
-
-    #[inline(always)]
-    fn raise(&mut self, most: u64) {
-        self.limit = (self.limit + 2 * self.segment()).min(most);
-        self.quick |= 1;
-    }
-
-    /// Returns the limit up to which a segment raises that of the window, with a part of the buffer used; 0 if it is too
-    /// short.
-    fn most_with(&self, used: u64) -> u64 {
-        match self.segment() {
-            0..SHORTEST_GROWING => 0,
-            _ => self.clamp.min(self.space(used)),
-        }
-    }
-
-    /// Returns the window that the buffer has room for (`tcp_space`) \[bytes\].
-    fn space(&self, used: u64) -> u64 {
-        self.buffer.saturating_sub(used) / 2
     }
 
     /// Returns whether a segment is acknowledged now, and schedules its ACK if not (`__tcp_ack_snd_check`).
@@ -359,94 +321,5 @@ impl LinuxAcks {
     fn follow(&mut self, now: Time, next: u64, held: u32) {
         self.announce(next, self.memory(held));
         self.due = now;
-    }
-
-    /// Announces a window with an ACK, which replaces those that are held.
-    #[inline(always)]
-    fn announce(&mut self, next: u64, used: u64) {
-        let window = self.select_window(used);
-        if window != self.window {
-            self.window = if window < self.window { self.reduced(window, next) } else { window };
-            self.announced = self.common.announced(self.window);
-        }
-        self.acked = next;
-        (self.compressed, self.compressed_until) = (0, Time::NEVER);
-    }
-
-    /// Returns a smaller window than the last one, but none smaller than what is left of that (RFC 9293 section 3.8.6).
-    #[cold]
-    fn reduced(&self, window: u64, next: u64) -> u64 {
-        let left = (self.acked * self.segment() + self.window).saturating_sub(next * self.segment());
-        if window < left {
-            self.common.aligned(left)
-        } else {
-            window
-        }
-    }
-
-    /// Returns the window to announce; with half of the buffer used, quick ACK mode ends (`__tcp_select_window`).
-    #[inline(always)]
-    fn select_window(&mut self, used: u64) -> u64 {
-        if used > 0 && self.space(used) < self.clamp.min(self.space(0)) / 2 {
-            self.quick = 0;
-        }
-        self.window_with(used)
-    }
-
-    /// Returns the window that can be announced while segments take `used` bytes of the buffer.
-    #[inline(always)]
-    fn window_with(&self, used: u64) -> u64 {
-        let (free, all) = (self.space(used), self.space(0));
-        if used > 0 && free < self.clamp.min(all) / 2 && (free < all / 16 || free < self.segment()) {
-            return 0;
-        }
-        self.common.aligned(free.min(self.limit))
-    }
-
-    /// Has an ACK follow at once if the window doubles as the application reads (`__tcp_cleanup_rbuf`).
-    fn update_window(&mut self, now: Time, held: u32) {
-        let doubled = 2 * self.window;
-        if doubled <= self.clamp && self.window_with(self.memory(held)) >= doubled.max(1) {
-            self.due = now;
-        }
-    }
-
-    /// Enlarges the buffer if the application, which has read all before `next`, reads more in a round trip than ever
-    /// (`tcp_rcv_space_adjust`).
-    #[inline(always)]
-    fn adjust(&mut self, now: Time, next: u64) {
-        if now >= self.read_until {
-            self.end_round_trip(now, next);
-        }
-    }
-
-    /// Enlarges the buffer at the end of a round trip, if more was read in it than ever.
-    #[cold]
-    fn end_round_trip(&mut self, now: Time, next: u64) {
-        let from = self.read_from.0;
-        let copied = (next - from) * self.segment();
-        if copied > self.read {
-            let buffer = self.buffer_for(copied);
-            if buffer > self.buffer {
-                self.resize(buffer, buffer / 2);
-            }
-            self.read = copied;
-        }
-        self.read_from = (next, now);
-        self.read_until = now + self.common.span(self.rtt8_us / 8);
-    }
-
-    /// Returns the buffer for a number of bytes in a round trip, which were fewer in the one before.
-    fn buffer_for(&self, copied: u64) -> u64 {
-        let [copied, read, segment] = [copied, self.read, self.segment()].map(u128::from);
-        // Twice as much, and what it would be after two more round trips of such growth.
-        let steady = 2 * copied + 16 * segment;
-        let growth = steady * (copied - read) / read;
-        let mut memory = segment + u128::from(EXPECTED_HEADERS + EXPECTED_STRUCTURE);
-        while memory / 2 < segment {
-            memory += MEMORY_STEP;
-        }
-        let buffer = (steady + 2 * growth) / segment * memory;
-        low_u64(buffer.min(u128::from(self.common.settings.most_buffer_bytes)))
     }
 }

@@ -299,10 +299,8 @@ impl Selective {
         self.go_ahead(actions);
     }
 
-    /// Returns whether an ACK that arrives at `time` may be handled before: no event of the sender comes in between, and the
-    /// transfer continues after it. The reaction then depends on the sender's own state alone; but if packets are missing, the
-    /// laboratory has to know what became of them. It does with RACK where packets keep their order, which finds a packet
-    /// lost after one arrived that was sent later.
+    /// Returns whether an ACK that arrives at `time` may be handled before, as [`crate::Sender::may_take_ahead`] says. If packets
+    /// are missing, RACK has to find them where they keep their order: what became of them is known by then.
     #[inline(always)]
     pub fn may_take_ahead(&self, time: Time, next: u64, news: bool, in_order: bool) -> bool {
         let intact = self.state == State::Open && self.board.is_intact() && self.probe.is_none();
