@@ -135,7 +135,7 @@ pub(crate) struct Queue {
     /// Random numbers of the overflow rule.
     random: RandomStream,
     waiting: Classes,
-    /// Whether the AQM gets the arrival of the oldest packet that waits, at each event.
+    /// Whether the AQM learns at each event when the oldest of the waiting packets arrived.
     watches_the_oldest: bool,
 }
 

@@ -53,7 +53,7 @@ pub struct Engine {
     upcoming: Upcoming,
     /// Packets that the ACK of this moment acknowledges selectively.
     selected: Vec<Selected>,
-    /// Whether the packets of each flow keep their order on their way.
+    /// Whether no element lets packets of a flow overtake one another.
     keeps_order: bool,
 }
 

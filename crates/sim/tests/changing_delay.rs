@@ -5,8 +5,8 @@ mod common;
 use base::cast::to_index;
 use base::Time;
 use common::{all_traces, classic_of, flow, link, link_of, rfc, run, scenario, tcp_of, transfer_of};
-use net::{DelayLaw, DelayState};
-use sim::scenario::{DelayProcessConfig, FlowConfig, OrderConfig, TraceConfig};
+use net::{disciplines, DelayLaw, DelayState};
+use sim::scenario::{DelayProcessConfig, ElementConfig, FlowConfig, LinkConfig, OrderConfig, TraceConfig};
 use sim::{Outcome, Scenario, SequenceKind};
 use tcp::{ClassicConfig, Recovery, RtoConfig};
 
@@ -180,4 +180,23 @@ fn a_delay_is_the_same_whatever_else_the_scenario_has() {
     let same: Vec<_> = with_others.iter().copied().filter(|row| row.link == 0).collect();
     assert_eq!(alone, same);
     assert!(with_others.iter().filter(|row| row.link == 1).zip(&alone).all(|(other, row)| other.delay != row.delay));
+}
+
+/// Senders take ACKs that report losses ahead of the clock only where all elements keep the order of a flow's packets.
+#[test]
+fn a_delay_that_lets_packets_overtake_and_a_dual_queue_do_not_keep_their_order() {
+    let keeps = |change: &dyn Fn(&mut LinkConfig)| {
+        let mut one = link("link", 1e6, None);
+        change(&mut one);
+        ElementConfig::from(one).keeps_order()
+    };
+    for (order, kept) in [(OrderConfig::Keep, true), (OrderConfig::Overtake, false)] {
+        assert_eq!(keeps(&|one| one.delay_process = process(order, steps(&[(0.0, 0.1), (1.0, 0.01)]))), kept);
+    }
+    let apart: Vec<&str> = disciplines()
+        .into_iter()
+        .filter(|(_, queue)| !keeps(&|one| one.queue = *queue))
+        .map(|(name, _)| name)
+        .collect();
+    assert!(!apart.is_empty() && apart.iter().all(|name| name.contains("dual")), "{apart:?}");
 }

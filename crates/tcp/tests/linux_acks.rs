@@ -176,14 +176,18 @@ fn a_third_run_beyond_a_hole_sends_the_held_ack() {
     assert_eq!(news, [1, 1, 1, 1, 1, 1]);
 }
 
+/// Returns a receiver whose buffer does not grow, and which announces windows.
+fn with_buffer(buffer_bytes: u64, selective: bool) -> Receiver {
+    let linux = LinuxReceiver { segment_bytes: 1448, buffer_bytes, most_buffer_bytes: buffer_bytes, announced: true };
+    let config = ReceiverConfig { selective, linux: Some(linux), ..ReceiverConfig::default() };
+    Receiver::new(&config, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(RETURN_S))
+}
+
 /// Linux `tcp_delack_timer_handler`: the timer of a delayed ACK, which runs on after that ACK was sent
 /// (`inet_csk_clear_xmit_timer`), sends the ACKs that are held beyond a hole.
 #[test]
 fn the_timer_of_an_ack_that_was_sent_sends_held_ones() {
-    let linux =
-        LinuxReceiver { segment_bytes: 1448, buffer_bytes: 20_000, most_buffer_bytes: 20_000, announced: false };
-    let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
-    let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(RETURN_S));
+    let mut receiver = with_buffer(20_000, true);
     let at = |us: u64| CLOCK.time(us as f64 * 1e-6);
     fn arrive(receiver: &mut Receiver, now: Time, sequence: u64) -> (bool, Time) {
         let answer = receiver.on_data(now, sequence, now - CLOCK.time(0.05), Marks::NONE, 0);
@@ -210,10 +214,7 @@ fn the_timer_of_an_ack_that_was_sent_sends_held_ones() {
 /// smaller by what waits in the buffer; the next one has the whole window again, and does not count as a duplicate.
 #[test]
 fn what_fills_a_hole_is_unread_while_its_ack_is_sent() {
-    let linux =
-        LinuxReceiver { segment_bytes: 1448, buffer_bytes: 200_000, most_buffer_bytes: 200_000, announced: true };
-    let config = ReceiverConfig { linux: Some(linux), ..ReceiverConfig::default() };
-    let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(RETURN_S));
+    let mut receiver = with_buffer(200_000, false);
     let mut now = CLOCK.time(0.1);
     let mut window_after = |sequence: u64| {
         now += CLOCK.time(1e-4);
@@ -232,9 +233,7 @@ fn what_fills_a_hole_is_unread_while_its_ack_is_sent() {
 /// Linux `__tcp_cleanup_rbuf`: where what the application reads doubles the window, an ACK says so at once.
 #[test]
 fn a_window_that_doubles_is_announced_at_once() {
-    let linux = LinuxReceiver { segment_bytes: 1448, buffer_bytes: 60_000, most_buffer_bytes: 60_000, announced: true };
-    let config = ReceiverConfig { linux: Some(linux), ..ReceiverConfig::default() };
-    let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(RETURN_S));
+    let mut receiver = with_buffer(60_000, false);
     let mut now = CLOCK.time(0.1);
     let mut window_after = |receiver: &mut Receiver, sequence: u64| {
         now += CLOCK.time(1e-4);

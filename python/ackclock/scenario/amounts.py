@@ -111,7 +111,7 @@ class Amount(Kind):
 
     def _hint_of_rate(self, quantity: Quantity) -> str | None:
         takes_rates = any(span.unit == "bit/s" for span in self.spans)
-        if quantity.unit == "B" and takes_rates:
+        if quantity.unit == "B" and takes_rates and 0 < quantity.value < 1e15:
             return f'write "{show(8 * quantity.value, "bit/s")}" if that is the amount of a second'
         return None
 

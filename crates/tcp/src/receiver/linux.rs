@@ -62,7 +62,7 @@ pub(super) struct LinuxAcks {
     quick: u8,
     /// Whether a segment in order since the last ACK had PSH (`ICSK_ACK_PUSHED`).
     pushed: bool,
-    /// Whether an ACK is delayed (`ICSK_ACK_TIMER`).
+    /// Whether the receiver delays an ACK at present (`ICSK_ACK_TIMER`).
     delayed: bool,
     /// ACKs held beyond a hole (`compressed_ack`).
     compressed: u8,
@@ -198,7 +198,7 @@ impl LinuxAcks {
         if next >= self.window_end {
             self.measure_window(now, next);
         }
-        if self.delay_ms != LEAST_DELAY_MS || now - self.arrived > self.common.half_delay() {
+        if self.delay_ms != LEAST_DELAY_MS || now - self.arrived > self.common.half_delay {
             self.adapt_delay(now);
         }
         self.arrived = now;

@@ -299,8 +299,8 @@ impl Selective {
         self.go_ahead(actions);
     }
 
-    /// Returns whether an ACK that arrives at `time` may be handled before, as [`crate::Sender::may_take_ahead`] says. If packets
-    /// are missing, RACK has to find them where they keep their order: what became of them is known by then.
+    /// Returns whether an ACK that arrives at `time` may be handled before, as [`crate::Sender::may_take_ahead`] says. If
+    /// packets are missing, RACK must find the lost ones, on a path that keeps their order: their fate is known by then.
     #[inline(always)]
     pub fn may_take_ahead(&self, time: Time, next: u64, news: bool, in_order: bool) -> bool {
         let intact = self.state == State::Open && self.board.is_intact() && self.probe.is_none();

@@ -22,7 +22,7 @@ pub(crate) struct Rules {
     pub(super) needs: Needs,
     /// Whether ACKs of packets in order may be taken by `on_ack_in_order`.
     pub(super) takes_in_order: bool,
-    /// Whether RACK finds the packets that are lost.
+    /// Whether the sender finds lost packets by RACK, from selective acknowledgments.
     pub(super) finds_by_time: bool,
     /// Whether traces record the sender's state.
     pub(super) is_observed: bool,

@@ -60,7 +60,7 @@ pub(crate) struct Codel {
     /// Reading at which the first drop may be (`first_above_time`); `None`: the last sojourn time was acceptable.
     first_above: Option<u64>,
     dropping: bool,
-    /// Whether CoDel has just dropped the packet with which the state of dropping began: the next packet is sent.
+    /// Whether the last decision was the drop that began the state of dropping. CoDel then sends the next packet.
     began: bool,
     ecn: bool,
     rules: CodelRules,

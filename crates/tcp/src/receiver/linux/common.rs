@@ -24,7 +24,7 @@ pub(super) struct Common {
     /// Ticks of a millisecond, in which the kernel's timers and timestamps count here.
     millisecond: Divisor,
     /// Half of the shortest delay of an ACK.
-    half_delay: Time,
+    pub(super) half_delay: Time,
     /// Payload of a full segment \[bytes\].
     segment: Divisor,
     /// The bits of a window that its announcement leaves out (`tcp_select_initial_window`: the window scale).
@@ -50,11 +50,6 @@ impl Common {
 
     pub(super) fn millisecond(&self) -> Time {
         Time::from_ticks(self.millisecond.number())
-    }
-
-    /// Returns half of the shortest delay of an ACK.
-    pub(super) fn half_delay(&self) -> Time {
-        self.half_delay
     }
 
     pub(super) fn milliseconds(&self, time: Time) -> u64 {

@@ -9,8 +9,7 @@ use crate::receiver::ecn::Demand;
 use crate::receiver::{Acknowledgment, Receiver, LOGS, UNREAD, WITH_ECN};
 
 impl Receiver {
-    /// Handles a packet in order while none is held beyond a hole, without ECN: what `on_data_by_linux` does with it, in a
-    /// fifth of the time. Returns the `journal` of the ACK that is sent at once, if any.
+    /// Handles a packet in order while none is held beyond a hole, without ECN, as `on_data_by_linux` does. Returns the `journal` of the ACK that is sent at once, if any.
     #[inline(never)]
     pub(in crate::receiver) fn in_order_by_linux(
         &mut self,

@@ -27,6 +27,7 @@ impl LinuxAcks {
         }
     }
 
+    /// Raises the limit of the window, which is below `most`.
     #[inline(always)]
     pub(super) fn raise(&mut self, most: u64) {
         self.limit = (self.limit + 2 * self.segment()).min(most);
@@ -35,7 +36,7 @@ impl LinuxAcks {
 
     /// Returns the limit up to which a segment raises that of the window, with a part of the buffer used; 0 if it is too
     /// short.
-    pub(super) fn most_with(&self, used: u64) -> u64 {
+    fn most_with(&self, used: u64) -> u64 {
         match self.segment() {
             0..SHORTEST_GROWING => 0,
             _ => self.clamp.min(self.space(used)),
@@ -43,7 +44,7 @@ impl LinuxAcks {
     }
 
     /// Returns the window that the buffer has room for (`tcp_space`) \[bytes\].
-    pub(super) fn space(&self, used: u64) -> u64 {
+    fn space(&self, used: u64) -> u64 {
         self.buffer.saturating_sub(used) / 2
     }
 
@@ -61,7 +62,7 @@ impl LinuxAcks {
 
     /// Returns a smaller window than the last one, but none smaller than what is left of that (RFC 9293 section 3.8.6).
     #[cold]
-    pub(super) fn reduced(&self, window: u64, next: u64) -> u64 {
+    fn reduced(&self, window: u64, next: u64) -> u64 {
         let left = (self.acked * self.segment() + self.window).saturating_sub(next * self.segment());
         if window < left {
             self.common.aligned(left)
@@ -72,7 +73,7 @@ impl LinuxAcks {
 
     /// Returns the window to announce; with half of the buffer used, quick ACK mode ends (`__tcp_select_window`).
     #[inline(always)]
-    pub(super) fn select_window(&mut self, used: u64) -> u64 {
+    fn select_window(&mut self, used: u64) -> u64 {
         if used > 0 && self.space(used) < self.clamp.min(self.space(0)) / 2 {
             self.quick = 0;
         }
@@ -81,7 +82,7 @@ impl LinuxAcks {
 
     /// Returns the window that can be announced while segments take `used` bytes of the buffer.
     #[inline(always)]
-    pub(super) fn window_with(&self, used: u64) -> u64 {
+    fn window_with(&self, used: u64) -> u64 {
         let (free, all) = (self.space(used), self.space(0));
         if used > 0 && free < self.clamp.min(all) / 2 && (free < all / 16 || free < self.segment()) {
             return 0;
@@ -108,7 +109,7 @@ impl LinuxAcks {
 
     /// Enlarges the buffer at the end of a round trip, if more was read in it than ever.
     #[cold]
-    pub(super) fn end_round_trip(&mut self, now: Time, next: u64) {
+    fn end_round_trip(&mut self, now: Time, next: u64) {
         let from = self.read_from.0;
         let copied = (next - from) * self.segment();
         if copied > self.read {
@@ -123,7 +124,7 @@ impl LinuxAcks {
     }
 
     /// Returns the buffer for a number of bytes in a round trip, which were fewer in the one before.
-    pub(super) fn buffer_for(&self, copied: u64) -> u64 {
+    fn buffer_for(&self, copied: u64) -> u64 {
         let [copied, read, segment] = [copied, self.read, self.segment()].map(u128::from);
         // Twice as much, and what it would be after two more round trips of such growth.
         let steady = 2 * copied + 16 * segment;
