@@ -58,6 +58,9 @@ def _all(options: argparse.Namespace) -> int:
         *(Case(one["title"], resolved(one)) for one in (draw(seed, n) for n in range(options.fresh))),
     ]
     wanted = [case for case in cases if options.only in case.name]
+    if not wanted:
+        _say(f'--only {options.only}: no name contains that; allowed: part of one of {", ".join(c.name for c in cases)}')
+        return 2
     with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool:
         again = f"python -m crosscheck.linux --seed {seed} --fresh {options.fresh} --only"
         return _tell(pool.map(check, wanted), again)

@@ -234,7 +234,8 @@ def read_figures(
     return Figures(
         goodput_mbps=tuple(_goodput_mbps(experiment, windows, flow) for flow in range(len(experiment.flows))),
         queue_ms=float(measured["q_mean_ms"]),
-        drops=int(dropped[1]),
+        # Of handshakes some packets have no data, and the queue may drop them too.
+        drops=int(dropped[1]) - int(measured["bare_drops"]),
         recoveries=counters.get("TcpExtTCPSackRecovery", 0) + counters.get("TcpExtTCPRenoRecovery", 0),
         retransmissions=counters.get("TcpRetransSegs", 0),
         timeouts=counters.get("TcpExtTCPTimeouts", 0),

@@ -752,7 +752,7 @@ static int analyse(const char *o) {
     double fl[64];
     for (int i = 0; i < 64; i++)
         fl[i] = -1;
-    long drops = 0, dw = 0, aw = 0, adata = 0;
+    long drops = 0, bare = 0, dw = 0, aw = 0, adata = 0;
     u8 *isd = calloc(na + 1, 1);
     for (long i = na - 1; i >= 0; i--) {
         int k = (A[i].port - 40001) & 63;
@@ -764,6 +764,7 @@ static int analyse(const char *o) {
             fl[k] = 1;
         else if (fl[k] > 0) {
             drops++;
+            bare += !A[i].payload;
             isd[i] = 1;
             if (t >= warm && t < end)
                 dw++;
@@ -777,9 +778,9 @@ static int analyse(const char *o) {
         m /= nq;
 #define PC(x) (nq ? q[(long)((x) * (nq - 1))] : 0)
     double T = (end < 1e8 ? end : (na ? A[na - 1].t / 1e9 : 1)) - warm;
-    printf("arr=%ld dep=%ld drops=%ld marks=%ld unmatched=%ld w_arr=%ld w_drops=%ld w_marks=%ld w_mbps=%.5f "
+    printf("arr=%ld dep=%ld drops=%ld bare_drops=%ld marks=%ld unmatched=%ld w_arr=%ld w_drops=%ld w_marks=%ld w_mbps=%.5f "
            "w_util=%.5f q_mean_ms=%.4f q_p50_ms=%.4f q_p95_ms=%.4f q_p99_ms=%.4f q_max_ms=%.4f\n",
-           adata, nd, drops, marks, un, aw, dw, nm, by * 8 / T / 1e6, by * 8 / T / rate, m, PC(.5), PC(.95), PC(.99),
+           adata, nd, drops, bare, marks, un, aw, dw, nm, by * 8 / T / 1e6, by * 8 / T / rate, m, PC(.5), PC(.95), PC(.99),
            PC(1));
     f = out(o, ".queue.csv");
     fprintf(f, "t,queue_pkts,drops_cum,marks_cum\n");
