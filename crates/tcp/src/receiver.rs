@@ -82,10 +82,11 @@ impl Receiver {
         Receiver::with_quirks(config, &Quirks::of(dialect), clock)
     }
 
-    /// Sets the time of an ACK on an empty return path, from which Linux's rules know the round trip.
-    pub fn with_return_delay(mut self, delay: Time) -> Receiver {
+    /// Sets what Linux's rules know from the handshake: the time of an ACK on an empty return path, and the longest
+    /// service of a data packet on its way, by which the last ACK of the handshake is ahead of the first packet.
+    pub fn with_path(mut self, return_delay: Time, service: Time) -> Receiver {
         if let Some(rules) = self.linux_rules() {
-            *rules = rules.with_return_delay(delay);
+            *rules = rules.with_path(return_delay, service);
         }
         self
     }
@@ -143,7 +144,7 @@ impl Receiver {
         }
         let next = self.next;
         if let Some(rules) = self.linux_rules() {
-            rules.begin(now, next);
+            rules.begin(next);
         }
     }
 

@@ -390,7 +390,7 @@ fn acknowledge(case: &Case) -> Vec<u64> {
     let linux =
         LinuxReceiver { segment_bytes: 1448, buffer_bytes: 2_000_000, most_buffer_bytes: 67_108_864, announced: true };
     let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
-    let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(case.fate.back_s));
+    let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_path(CLOCK.time(case.fate.back_s), Time::ZERO);
     receiver.begin_transfer(CLOCK.time(case.fate.clock_s) + case.fate.handshake());
     let mut acks = Vec::new();
     for &Arrival { at, sequence, sent, marks, echo_age } in &play(case).1.arrivals {

@@ -54,7 +54,7 @@ fn acknowledge(run: &Run) -> Vec<(u64, u64)> {
     let linux =
         LinuxReceiver { segment_bytes: 1448, buffer_bytes: 2_000_000, most_buffer_bytes: 67_108_864, announced: true };
     let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
-    let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(RETURN_S));
+    let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_path(CLOCK.time(RETURN_S), Time::ZERO);
     let at = |us: u64| Time::from_ticks(us * 1_000_000);
     receiver.begin_transfer(at(run.data[0].2));
     let mut acks = Vec::new();
@@ -130,7 +130,7 @@ fn acks_beyond_a_hole_are_the_kernels() {
 fn delayed_acks(arrivals_ms: &[u64]) -> Vec<u64> {
     let linux = LinuxReceiver { segment_bytes: 1000, buffer_bytes: 16000, most_buffer_bytes: 16000, announced: false };
     let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
-    let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(0.3));
+    let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_path(CLOCK.time(0.3), Time::ZERO);
     let at = |ms: u64| Time::from_ticks(ms * 1_000_000_000);
     for number in 0..4 {
         assert!(receiver.on_data(at(number), number, at(number), Marks::NONE, 0).is_some());
@@ -153,7 +153,7 @@ fn a_third_run_beyond_a_hole_sends_the_held_ack() {
     let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
     let at = |us: u64| CLOCK.time(us as f64 * 1e-6);
     let answers = |sequences: &[u64]| {
-        let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(RETURN_S));
+        let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_path(CLOCK.time(RETURN_S), Time::ZERO);
         receiver.begin_transfer(Time::ZERO);
         // Beyond the quick ACKs of a connection's beginning.
         for sequence in 0..40 {
@@ -180,7 +180,7 @@ fn a_third_run_beyond_a_hole_sends_the_held_ack() {
 fn with_buffer(buffer_bytes: u64, selective: bool) -> Receiver {
     let linux = LinuxReceiver { segment_bytes: 1448, buffer_bytes, most_buffer_bytes: buffer_bytes, announced: true };
     let config = ReceiverConfig { selective, linux: Some(linux), ..ReceiverConfig::default() };
-    Receiver::new(&config, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(RETURN_S))
+    Receiver::new(&config, Dialect::Rfc, CLOCK).with_path(CLOCK.time(RETURN_S), Time::ZERO)
 }
 
 /// Linux `tcp_delack_timer_handler`: the timer of a delayed ACK, which runs on after that ACK was sent

@@ -12,7 +12,7 @@ fn config() -> ReceiverConfig {
 }
 
 fn receiver(config: &ReceiverConfig) -> Receiver {
-    Receiver::new(config, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(0.01))
+    Receiver::new(config, Dialect::Rfc, CLOCK).with_path(CLOCK.time(0.01), Time::ZERO)
 }
 
 fn at(ms: u64) -> Time {

@@ -42,9 +42,10 @@ fn is_captured(scenario: &Scenario, element: usize) -> bool {
 
 /// Returns the receiver that the flows of an entry begin with.
 fn receiver(scenario: &Scenario, flow: &FlowConfig, tcp: &ConnectionConfig, clock: Clock) -> Receiver {
+    let data = EmptyPath::of_data(flow, &scenario.elements, clock);
     let back = EmptyPath::of_answers(flow, &scenario.elements, clock).unwrap_or_default();
     let receiver = Receiver::new(&tcp.receiver, tcp.sender.dialect(), clock)
-        .with_return_delay(back.one_way)
+        .with_path(back.one_way, data.slowest)
         .with_ack_bytes(tcp.ack_bytes);
     let receiver = if tcp.closes() { receiver.with_close() } else { receiver };
     let logged = tcp.return_path.iter().any(|&element| is_captured(scenario, element));

@@ -117,14 +117,17 @@ pub(super) struct LinuxAcks {
 }
 
 impl LinuxAcks {
-    /// Returns the state of a connection that begins with packet 0 and whose ACKs take `return_delay` on an empty path.
-    pub(super) fn new(settings: LinuxReceiver, return_delay: Time, clock: Clock) -> LinuxAcks {
-        LinuxAcks::with(Arc::new(Common::new(settings, return_delay, clock)))
+    /// Returns the state of a connection that begins with packet 0.
+    pub(super) fn new(settings: LinuxReceiver, clock: Clock) -> LinuxAcks {
+        LinuxAcks::with(Arc::new(Common::new(settings, clock)))
     }
 
-    /// Returns the state with another time of an ACK on an empty return path.
-    pub(super) fn with_return_delay(&self, delay: Time) -> LinuxAcks {
-        LinuxAcks::new(self.common.settings, delay, self.common.clock)
+    /// Returns the state on a path where an ACK takes `return_delay` if nothing else is there, and a data packet `service`
+    /// at the slowest server.
+    pub(super) fn with_path(&self, return_delay: Time, service: Time) -> LinuxAcks {
+        let mut common = Common::new(self.common.settings, self.common.clock);
+        (common.return_delay, common.service) = (return_delay, service);
+        LinuxAcks::with(Arc::new(common))
     }
 
     fn with(common: Arc<Common>) -> LinuxAcks {
@@ -168,10 +171,10 @@ impl LinuxAcks {
         fresh
     }
 
-    /// Begins a connection `now` with packet `next`.
-    pub(super) fn begin(&mut self, now: Time, next: u64) {
+    /// Begins a connection with packet `next`.
+    pub(super) fn begin(&mut self, next: u64) {
         *self = LinuxAcks::with(Arc::clone(&self.common));
-        (self.acked, self.read_from) = (next, (next, now));
+        (self.acked, self.read_from.0) = (next, next);
     }
 
     /// Returns the instant at which an ACK is sent that is delayed or held.

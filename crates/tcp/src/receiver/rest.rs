@@ -34,7 +34,7 @@ pub(super) struct Rest {
 impl Rest {
     /// Returns what a receiver needs from the beginning; `None`: nothing.
     pub(super) fn of(config: &ReceiverConfig, quirks: &Quirks, clock: Clock) -> Option<Rest> {
-        let linux = config.linux.map(|settings| LinuxAcks::new(settings, Time::ZERO, clock));
+        let linux = config.linux.map(|settings| LinuxAcks::new(settings, clock));
         let ecn = EcnEcho::new(config.ecn, quirks);
         let blocks = config.blocks.map(|settings| Box::new(Blocks::new(settings)));
         let needed = linux.is_some() || ecn.is_some() || blocks.is_some();

@@ -195,7 +195,7 @@ mod tests {
     fn run(config: &SelectiveConfig) -> (u32, u32) {
         let linux = LinuxReceiver { announced: true, ..LinuxReceiver::default() };
         let receiver = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
-        let mut receiver = Receiver::new(&receiver, Dialect::Rfc, CLOCK).with_return_delay(CLOCK.time(DELAY_S));
+        let mut receiver = Receiver::new(&receiver, Dialect::Rfc, CLOCK).with_path(CLOCK.time(DELAY_S), Time::ZERO);
         let (mut sender, mut path) = (Selective::new(config, Some(4_000), CLOCK), Path::default());
         receiver.begin_transfer(Time::ZERO);
         sender.on_start(Time::ZERO, &mut path);

@@ -17,6 +17,8 @@ pub(super) struct Common {
     pub(super) settings: LinuxReceiver,
     /// Time of an ACK on an empty return path.
     pub(super) return_delay: Time,
+    /// Longest service of a data packet on its way.
+    pub(super) service: Time,
     pub(super) clock: Clock,
     pub(super) echo_age: EchoAge,
     /// Ticks of a microsecond, if that is a whole number.
@@ -32,12 +34,13 @@ pub(super) struct Common {
 }
 
 impl Common {
-    pub(super) fn new(settings: LinuxReceiver, return_delay: Time, clock: Clock) -> Common {
+    pub(super) fn new(settings: LinuxReceiver, clock: Clock) -> Common {
         let ticks_per_second = clock.ticks_per_second();
         let whole = u128::from(ticks_per_second).is_multiple_of(MICROSECONDS);
         Common {
             settings,
-            return_delay,
+            return_delay: Time::ZERO,
+            service: Time::ZERO,
             clock,
             echo_age: EchoAge::new(clock),
             ticks_per_microsecond: whole.then(|| low_u64(u128::from(ticks_per_second) / MICROSECONDS)),
@@ -107,11 +110,11 @@ mod tests {
     #[test]
     fn the_shortest_span_of_a_number_of_microseconds_has_as_many() {
         for per_second in [985_998_000_000_000, 1_234_567_000_001] {
-            let common = Common::new(LinuxReceiver::default(), Time::ZERO, Clock::new(per_second));
+            let common = Common::new(LinuxReceiver::default(), Clock::new(per_second));
             assert_eq!(common.span(u64::MAX), Time::NEVER, "longer than all");
         }
         for per_second in [1_000_000_000, 985_998_000_000_000, 1_234_567] {
-            let common = Common::new(LinuxReceiver::default(), Time::ZERO, Clock::new(per_second));
+            let common = Common::new(LinuxReceiver::default(), Clock::new(per_second));
             for microseconds in [0, 1, 2, 999, 40_000, 3_000_000] {
                 let span = common.span(microseconds);
                 assert_eq!(common.microseconds(span), microseconds, "{per_second}");
@@ -122,7 +125,7 @@ mod tests {
 
     #[test]
     fn windows_are_rounded_up_to_the_window_scale() {
-        let common = Common::new(LinuxReceiver::default(), Time::ZERO, Clock::new(1_000_000_000));
+        let common = Common::new(LinuxReceiver::default(), Clock::new(1_000_000_000));
         let unit = 1 << LinuxReceiver::default().window_shift();
         for window in [0, 1, unit - 1, unit, unit + 1, 65_535, 1_000_003] {
             assert_eq!(common.aligned(window), window.next_multiple_of(unit));

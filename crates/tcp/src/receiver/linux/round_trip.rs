@@ -17,6 +17,8 @@ impl LinuxAcks {
         let now_ms = self.common.milliseconds(now + self.common.return_delay);
         if self.first_rtt_ms == 0 {
             self.first_rtt_ms = (now_ms - self.common.milliseconds(stamp)).max(1);
+            // The application reads from the last ACK of the handshake on (`tcp_init_buffer_space`).
+            self.read_from.1 = now - self.common.service;
         }
         self.update_rtt(1000 * (now_ms - echoed_ms).max(1), false);
     }
