@@ -59,7 +59,8 @@ def _all(options: argparse.Namespace) -> int:
     ]
     wanted = [case for case in cases if options.only in case.name]
     if not wanted:
-        _say(f'--only {options.only}: no name contains that; allowed: part of one of {", ".join(c.name for c in cases)}')
+        names = ", ".join(case.name for case in cases)
+        _say(f"--only {options.only}: no name contains that; allowed: a part of one of {names}")
         return 2
     with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool:
         again = f"python -m crosscheck.linux --seed {seed} --fresh {options.fresh} --only"

@@ -31,6 +31,8 @@ class Figures:
         Data packets marked at the bottleneck in the whole run.
     cwnd_mean, cwnd_max : float
         Congestion window after the warm-up, mean over time and flows, and largest [packets]; shown, not judged.
+    queue_p95_ms : float
+        95th percentile of the waits at the bottleneck [ms]; NaN where it is not known or not judged.
     """
 
     goodput_mbps: tuple[float, ...]
@@ -42,6 +44,7 @@ class Figures:
     marks: int = 0
     cwnd_mean: float = math.nan
     cwnd_max: float = math.nan
+    queue_p95_ms: float = math.nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,7 @@ class Rule:
 
 THROUGHPUT = Rule("throughput [Mbit/s]", 0.02)
 QUEUE = Rule("mean queue [ms]", 0.10)
+QUEUE_P95 = Rule("95% of waits [ms]", 0.10)
 DROPS = Rule("drops", 0.10)
 MARKS = Rule("marks", 0.10)
 RECOVERIES = Rule("recoveries", 0.05, 1.0)
@@ -185,12 +189,9 @@ def compare(theirs: Sequence[Figures], ours: Sequence[Figures], *, alike: bool =
         A value for each figure that is judged.
     """
     together = alike and min(len(theirs), len(ours)) < LEAST_REALISATIONS
-    return [
-        Compared(rule, tuple(found), tuple(other))
-        for (rule, found), (_, other) in zip(
-            _columns(theirs, together=together), _columns(ours, together=together), strict=True
-        )
-    ]
+    columns = zip(_columns(theirs, together=together), _columns(ours, together=together), strict=True)
+    # A figure that a side does not know is not judged.
+    return [Compared(rule, tuple(found), tuple(other)) for (rule, found), (_, other) in columns if found and other]
 
 
 def fairness(rates: Sequence[float]) -> float:
@@ -206,6 +207,7 @@ def _columns(runs: Sequence[Figures], *, together: bool) -> Iterator[tuple[Rule,
     for flow in range(flows if flows > 1 and not together else 0):
         yield Rule(f"flow {flow + 1} [Mbit/s]", THROUGHPUT.relative), [run.goodput_mbps[flow] for run in runs]
     yield QUEUE, [run.queue_ms for run in runs]
+    yield QUEUE_P95, [run.queue_p95_ms for run in runs if not math.isnan(run.queue_p95_ms)]
     yield DROPS, [run.drops for run in runs]
     yield MARKS, [run.marks for run in runs]
     yield RECOVERIES, [run.recoveries for run in runs]

@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import math
 import os
 import platform
 import re
@@ -234,6 +235,8 @@ def read_figures(
     return Figures(
         goodput_mbps=tuple(_goodput_mbps(experiment, windows, flow) for flow in range(len(experiment.flows))),
         queue_ms=float(measured["q_mean_ms"]),
+        # Of drop-tail the mean alone is judged.
+        queue_p95_ms=float(measured["q_p95_ms"]) if "aqm" in experiment.options else math.nan,
         # Of handshakes some packets have no data, and the queue may drop them too.
         drops=int(dropped[1]) - int(measured["bare_drops"]),
         recoveries=counters.get("TcpExtTCPSackRecovery", 0) + counters.get("TcpExtTCPRenoRecovery", 0),

@@ -37,6 +37,7 @@ def play(scenario: dict[str, Any], bottleneck: int = 0) -> Figures:
     return Figures(
         goodput_mbps=tuple(flows["acked_packets"] * payloads * 8.0 / measured_s / 1e6),
         queue_ms=_mean_wait_ms(after, bottleneck),
+        queue_p95_ms=_p95_wait_ms(after, bottleneck),
         drops=int(whole["links"]["dropped_packets"][bottleneck]),
         recoveries=int(totals["fast_retransmits"].sum()),
         retransmissions=int(totals["retransmitted_packets"].sum()),
@@ -45,14 +46,6 @@ def play(scenario: dict[str, Any], bottleneck: int = 0) -> Figures:
         cwnd_mean=float(flows["cwnd_area"].mean() / measured_s),
         cwnd_max=float(flows["cwnd_max"].max()),
     )
-
-
-def p95_wait_ms(scenario: dict[str, Any], bottleneck: int = 0) -> float:
-    """Play a resolved scenario and give the 95th percentile of the waits at a link after the warm-up [ms]."""
-    waits_ms, counts = _waits(_replication({**scenario, "run": {**scenario["run"], "delays": True}}), bottleneck)
-    order = np.argsort(waits_ms)
-    below = np.cumsum(counts[order])
-    return float(waits_ms[order][np.searchsorted(below, 0.95 * below[-1])])
 
 
 def finishes_s(scenario: dict[str, Any]) -> dict[int, float]:
@@ -90,6 +83,15 @@ def _replication(scenario: dict[str, Any]) -> Any:
 def _mean_wait_ms(replication: Any, link: int) -> float:
     waits_ms, counts = _waits(replication, link)
     return float(np.average(waits_ms, weights=counts)) if len(counts) else float("nan")
+
+
+def _p95_wait_ms(replication: Any, link: int) -> float:
+    waits_ms, counts = _waits(replication, link)
+    if not len(counts):
+        return float("nan")
+    order = np.argsort(waits_ms)
+    below = np.cumsum(counts[order])
+    return float(waits_ms[order][np.searchsorted(below, 0.95 * below[-1])])
 
 
 def _waits(replication: Any, link: int) -> tuple[Any, Any]:

@@ -236,14 +236,9 @@ def figures() -> dict[str, dict[str, Figures]]:
             marks=int(row["marks"] or 0),
             cwnd_mean=float(row["cwnd_mean"]),
             cwnd_max=float(row["cwnd_max"]),
+            queue_p95_ms=float(row["queue_p95_ms"] or "nan"),
         )
     return dict(found)
-
-
-@lru_cache(maxsize=1)
-def p95_ms() -> dict[str, float]:
-    """Read the 95th percentiles of the waits of the recorded runs with an AQM [ms], by the run's name."""
-    return {row["run"]: float(row["queue_p95_ms"]) for row in _rows("p95.csv")}
 
 
 @lru_cache(maxsize=1)

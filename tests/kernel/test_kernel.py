@@ -18,7 +18,7 @@ from crosscheck.linux.translate import translate
 
 FLOWS = tuple(KernelFlow(name, "reno", 0.0, None, 0.01, 0.01) for name in ("one", "two"))
 EXPERIMENT = Experiment("read", FLOWS, 10_000_000, 20, 1500, 4.0, 1.0, offset_s=0.5)
-ANALYSED = "arr=900 dep=880 drops=17 bare_drops=3 w_util=0.9 q_mean_ms=12.5 q_p50_ms=11.0"
+ANALYSED = "arr=900 dep=880 drops=17 bare_drops=3 w_util=0.9 q_mean_ms=12.5 q_p50_ms=11.0 q_p95_ms=20.5"
 LOG = """guest: 6.1.192 uptime 0.00 0.00
 finish flow=1 t=2.250
 finish flow=0 t=-1.000
@@ -44,6 +44,9 @@ def test_figures_are_read_from_what_a_run_leaves() -> None:
     assert list(found.goodput_mbps) == pytest.approx([8.0, 4.0], rel=0.005)
     assert (found.drops, found.recoveries, found.retransmissions, found.timeouts) == (18, 7, 23, 1)
     assert (found.queue_ms, found.cwnd_mean, found.cwnd_max) == (12.5, 20.0, 30.0)
+    assert np.isnan(found.queue_p95_ms), "of drop-tail the mean alone is judged"
+    managed = replace(EXPERIMENT, options={"aqm": "codel"})
+    assert kernel.read_figures(managed, windows(), ANALYSED, COUNTERS, LOG).queue_p95_ms == 20.5
 
 
 def test_a_log_without_the_bottlenecks_counters_is_an_error() -> None:
@@ -121,7 +124,7 @@ def test_a_name_that_no_scenario_has_is_refused(
     monkeypatch.setattr(kernel, "build", lambda: None)
     assert command.main(["--fresh", "0", "--only", "a_redecn"]) == 2
     said = capsys.readouterr().out
-    assert "--only a_redecn: no name contains that; allowed: part of one of " in said
+    assert "--only a_redecn: no name contains that; allowed: a part of one of " in said
     assert "A_redecn_16" in said
 
 

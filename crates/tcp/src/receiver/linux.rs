@@ -247,8 +247,12 @@ impl LinuxAcks {
     }
 
     /// Returns whether a segment is acknowledged now, and schedules its ACK if not (`__tcp_ack_snd_check`).
-    fn acknowledges_now(&mut self, now: Time, next: u64, held: u32, selective: bool) -> bool {
-        if next - self.acked >= 2 || self.quick > 0 {
+    ///
+    /// Where others wait beyond a hole, and all that take memory, `used` bytes, leave less room than the window announced,
+    /// the ACK of several segments counts as one of the duplicates that are sent at once.
+    fn acknowledges_now(&mut self, now: Time, next: u64, (held, used): (u32, u64), selective: bool) -> bool {
+        let several = next - self.acked >= 2 && (held == 0 || !selective || self.window_with(used) >= self.window);
+        if several || self.quick > 0 {
             return true;
         }
         if held == 0 {

@@ -27,7 +27,7 @@ impl Receiver {
         rules.arrive(now, sequence + 1, 0, false);
         rules.pushed |= marks.has(Marks::PSH);
         (self.next, self.last_delivery) = (sequence + 1, now);
-        if !rules.acknowledges_now(now, sequence + 1, 0, selective) {
+        if !rules.acknowledges_now(now, sequence + 1, (0, 0), selective) {
             self.deadline = rules.deadline();
             rules.adjust(now, sequence + 1);
             return None;
@@ -74,8 +74,10 @@ impl Receiver {
         }
         let (filled, used) = self.take_by_linux(now, sequence, marks, demand.quick);
         let (next, held, selective) = (self.next, self.held(), self.selective);
-        let sends = filled || demand.now || self.linux_rules()?.acknowledges_now(now, next, held, selective);
-        let follows = earlier.is_some() || (flushed.is_some() && sends);
+        // An ACK that was held and is sent on account of a packet leaves none to send for it (`tcp_ack_snd_check`).
+        let sends = flushed.is_none()
+            && (filled || demand.now || self.linux_rules()?.acknowledges_now(now, next, (held, used), selective));
+        let follows = earlier.is_some();
         let acknowledgment = match earlier.or(flushed) {
             None if sends => self.acknowledge_with_memory(used, true),
             sent => sent,

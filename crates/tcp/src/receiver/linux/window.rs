@@ -82,7 +82,7 @@ impl LinuxAcks {
 
     /// Returns the window that can be announced while segments take `used` bytes of the buffer.
     #[inline(always)]
-    fn window_with(&self, used: u64) -> u64 {
+    pub(super) fn window_with(&self, used: u64) -> u64 {
         let (free, all) = (self.space(used), self.space(0));
         if used > 0 && free < self.clamp.min(all) / 2 && (free < all / 16 || free < self.segment()) {
             return 0;
