@@ -147,8 +147,8 @@ def test_a_queue_that_suits_is_kept() -> None:
 
 
 def test_a_target_for_the_round_trip_leaves_out_what_is_too_slow() -> None:
-    found = asked(home(), targets={"rtt-p95": "50 ms"})
-    assert mean(chosen(found).rtt_p95_s) <= 0.05
+    found = asked(home(), targets={"rtt-p95": "63 ms"})
+    assert mean(chosen(found).rtt_p95_s) <= 0.063
     assert "round trips of" in next(row.reason for row in queues(found) if row.name.endswith("(now)"))
 
 
