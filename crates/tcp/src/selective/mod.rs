@@ -235,8 +235,7 @@ impl Selective {
         self.take_sample(now, rtt, rtt);
     }
 
-    /// Begins with a window of one packet, as SYNs were lost (RFC 6298 section 5.7 for the timer; Linux
-    /// `tcp_init_transfer`).
+    /// Begins with a window of one packet, as SYNs were lost (RFC 6298 section 5.7; Linux `tcp_init_transfer`).
     pub fn on_lost_handshake(&mut self) {
         self.window.cwnd = 1.0;
     }
@@ -300,11 +299,12 @@ impl Selective {
     }
 
     /// Returns whether an ACK that arrives at `time` may be handled before, as [`crate::Sender::may_take_ahead`] says. If
-    /// packets are missing, RACK must find the lost ones, on a path that keeps their order: their fate is known by then.
+    /// packets are missing, RACK must find the lost ones, on a path that keeps order, and none may have been sent again.
     #[inline(always)]
     pub fn may_take_ahead(&self, time: Time, next: u64, news: bool, in_order: bool) -> bool {
         let intact = self.state == State::Open && self.board.is_intact() && self.probe.is_none();
-        let suits = (intact && !news && next > self.board.una()) || (in_order && self.rules.finds_by_time);
+        let settled = in_order && self.rules.finds_by_time && self.board.retransmitted() == 0;
+        let suits = (intact && !news && next > self.board.una()) || settled;
         suits && next >= self.board.una() && next < self.end && time <= self.deadline_before(time)
     }
 
