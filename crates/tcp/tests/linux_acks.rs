@@ -210,6 +210,49 @@ fn the_timer_of_an_ack_that_was_sent_sends_held_ones() {
     assert_eq!(arrive(&mut receiver, at(141_500), hole + 6), (false, at(142_600)), "the timer has expired");
 }
 
+/// Linux `__tcp_ack_snd_check`: three duplicates are sent at once. The ACK of a packet that fills one hole of two is the
+/// first of them if what waits leaves less room than the window that was announced.
+#[test]
+fn a_partial_fill_is_a_duplicate_where_the_window_shrinks() {
+    let mut receiver = with_buffer(200_000, true);
+    let mut now = CLOCK.time(0.1);
+    let mut is_answered = |sequence: u64| {
+        now += CLOCK.time(2e-5);
+        receiver.on_data(now, sequence, now - CLOCK.time(0.05), Marks::NONE, 0).is_some()
+    };
+    // Two holes: packets 200 and 221.
+    for sequence in (0..200).chain(201..221).chain(222..240) {
+        is_answered(sequence);
+    }
+    assert!(is_answered(200), "the fill");
+    assert_eq!([240, 241, 242].map(is_answered), [true, true, false]);
+}
+
+/// Linux `tcp_init_buffer_space`, `tcp_rcv_space_adjust`: the first round trip of reading begins with the last ACK of the
+/// handshake, which is ahead of the first packet by that packet's service at the slowest server; at its end the buffer
+/// grows. It does not matter when the connection begins.
+#[test]
+fn the_first_round_trip_of_reading_begins_with_the_handshake() {
+    let linux =
+        LinuxReceiver { segment_bytes: 1448, buffer_bytes: 40_000, most_buffer_bytes: 6_291_456, announced: true };
+    let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
+    // Packets come each 3 ms, and the round trip is 36 ms.
+    let first_growth = |start_ms: u64, service_ms: u64| {
+        let at = |ms: u64| CLOCK.time(ms as f64 * 1e-3);
+        let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_path(at(18), at(service_ms));
+        let windows = (0..30).filter_map(|sequence| {
+            let now = at(start_ms + 3 * sequence);
+            let ack = receiver.on_data(now, sequence, now - at(18), Marks::NONE, 0)?;
+            Some((sequence, Acknowledgment::window_in(ack.journal)?))
+        });
+        let windows: Vec<(u64, u64)> = windows.collect();
+        windows.iter().find(|(_, window)| *window > windows[0].1).map(|&(sequence, _)| sequence)
+    };
+    // The round ends as packet 12 is read, 36 ms after packet 0, or a packet earlier; the next packet's ACK says so.
+    assert_eq!([18, 10_018].map(|start_ms| first_growth(start_ms, 0)), [Some(13); 2]);
+    assert_eq!([18, 10_018].map(|start_ms| first_growth(start_ms, 3)), [Some(12); 2]);
+}
+
 /// Linux `tcp_data_queue`: the ACK of what fills a hole is sent before the application reads, so that its window is the
 /// smaller by what waits in the buffer; the next one has the whole window again, and does not count as a duplicate.
 #[test]

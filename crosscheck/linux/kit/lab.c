@@ -778,10 +778,10 @@ static int analyse(const char *o) {
         m /= nq;
 #define PC(x) (nq ? q[(long)((x) * (nq - 1))] : 0)
     double T = (end < 1e8 ? end : (na ? A[na - 1].t / 1e9 : 1)) - warm;
-    printf("arr=%ld dep=%ld drops=%ld bare_drops=%ld marks=%ld unmatched=%ld w_arr=%ld w_drops=%ld w_marks=%ld w_mbps=%.5f "
-           "w_util=%.5f q_mean_ms=%.4f q_p50_ms=%.4f q_p95_ms=%.4f q_p99_ms=%.4f q_max_ms=%.4f\n",
-           adata, nd, drops, bare, marks, un, aw, dw, nm, by * 8 / T / 1e6, by * 8 / T / rate, m, PC(.5), PC(.95), PC(.99),
-           PC(1));
+    printf("arr=%ld dep=%ld drops=%ld bare_drops=%ld marks=%ld unmatched=%ld w_arr=%ld w_drops=%ld w_marks=%ld "
+           "w_mbps=%.5f w_util=%.5f q_mean_ms=%.4f q_p50_ms=%.4f q_p95_ms=%.4f q_p99_ms=%.4f q_max_ms=%.4f\n",
+           adata, nd, drops, bare, marks, un, aw, dw, nm, by * 8 / T / 1e6, by * 8 / T / rate, m, PC(.5), PC(.95),
+           PC(.99), PC(1));
     f = out(o, ".queue.csv");
     fprintf(f, "t,queue_pkts,drops_cum,marks_cum\n");
     long *in = calloc(1 << 20, sizeof(long)), *de = calloc(1 << 20, sizeof(long)), *dr = calloc(1 << 20, sizeof(long)),

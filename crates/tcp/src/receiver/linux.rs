@@ -248,8 +248,8 @@ impl LinuxAcks {
 
     /// Returns whether a segment is acknowledged now, and schedules its ACK if not (`__tcp_ack_snd_check`).
     ///
-    /// Where others wait beyond a hole, and all that take memory, `used` bytes, leave less room than the window announced,
-    /// the ACK of several segments counts as one of the duplicates that are sent at once.
+    /// The ACK of several segments counts as one of the duplicates that are sent at once, if others wait beyond a hole and
+    /// the `used` bytes of all of them leave less room than the window that was announced.
     fn acknowledges_now(&mut self, now: Time, next: u64, (held, used): (u32, u64), selective: bool) -> bool {
         let several = next - self.acked >= 2 && (held == 0 || !selective || self.window_with(used) >= self.window);
         if several || self.quick > 0 {
