@@ -3,7 +3,7 @@
 use base::{Histogram, Time};
 
 use crate::queue::{SchedulerConfig, Signal, Waiting};
-use crate::statistics::Measurement;
+use crate::statistics::{LinkStatistics, Measurement};
 
 /// The counters of a class of packets, or of a group of flows, at a link, in the measured part.
 #[derive(Clone, Debug, Default)]
@@ -14,7 +14,7 @@ pub struct ClassStatistics {
     pub dropped: u64,
     /// Packets that the queue marked instead of dropping them.
     pub marked: u64,
-    /// Packets whose transmission began.
+    /// Packets that were transmitted completely.
     pub sent: u64,
     /// Bytes of these packets.
     pub sent_bytes: u64,
@@ -46,6 +46,20 @@ enum Rows {
     Flows(FlowGroups),
 }
 
+impl ClassStatistics {
+    /// Returns the counters of a class that all packets of a link are of, given those of the link and their waits.
+    pub(crate) fn of_all(link: &LinkStatistics, waits: &Histogram) -> ClassStatistics {
+        ClassStatistics {
+            arrived: link.arrived[1],
+            dropped: link.dropped[1],
+            marked: link.marked[1],
+            sent: link.departed[1],
+            sent_bytes: link.departed_bytes[1],
+            waits: waits.clone(),
+        }
+    }
+}
+
 impl FlowGroups {
     /// Returns groups: the first flow of each run of flows, in rising order from flow 0 on, with the run's group.
     pub fn new(runs: Vec<(u32, usize)>) -> FlowGroups {
@@ -55,9 +69,6 @@ impl FlowGroups {
 
     #[inline(always)]
     fn of(&self, flow: u32) -> usize {
-        if self.groups == 1 {
-            return 0;
-        }
         let next = self.runs.partition_point(|&(first, _)| first <= flow);
         self.runs.get(next.wrapping_sub(1)).map_or(0, |&(_, group)| group)
     }
@@ -115,11 +126,18 @@ impl ByClass {
         *count += measurement.index(now) as u64;
     }
 
-    /// Counts a packet whose transmission begins.
+    /// Counts a packet whose transmission begins now and ends at `departure`.
     #[inline(always)]
-    pub(crate) fn send(&mut self, class: usize, waiting: &Waiting, now: Time, measurement: &Measurement) {
+    pub(crate) fn send(
+        &mut self,
+        class: usize,
+        waiting: &Waiting,
+        now: Time,
+        departure: Time,
+        measurement: &Measurement,
+    ) {
         let counts = self.of(class, waiting.packet.flow);
-        if now >= measurement.warmup {
+        if departure >= measurement.warmup && departure <= measurement.end {
             counts.sent += 1;
             counts.sent_bytes += u64::from(waiting.packet.bytes);
         }

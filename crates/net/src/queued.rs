@@ -27,8 +27,10 @@ pub struct QueuedLink {
     waits_from: Time,
     /// The waits, if the link does not count them by class.
     waits: Histogram,
-    /// The counters of the scheduler's classes, or of groups of flows, if the link counts them.
+    /// The counters of the scheduler's classes, or of groups of flows, if the link counts several.
     by_class: Option<Box<ByClass>>,
+    /// Whether the link counts a single group of flows: its counters are then the link's own.
+    has_one_group: bool,
     /// The service in place of `rate`, if the rate changes.
     process: Option<Box<RateProcess>>,
     /// The token bucket in place of a line, if there is one.
@@ -55,6 +57,7 @@ impl QueuedLink {
             waits_from: Time::NEVER,
             waits: Histogram::default(),
             by_class: None,
+            has_one_group: false,
             process: None,
             bucket: None,
             shaper: discipline.scheduler.bandwidth_bps().map(|rate| Box::new(Shaper::new(Rate::new(rate, clock)))),
@@ -88,12 +91,18 @@ impl QueuedLink {
     /// their own; a scheduler with one class has none, and a policer no queue.
     pub fn count_classes(&mut self, scheduler: &SchedulerConfig, flows: FlowGroups) {
         let polices = self.bucket.as_ref().is_some_and(|bucket| bucket.kind() == BucketKind::Policer);
-        self.by_class = ByClass::new(scheduler, flows).filter(|_| !polices).map(Box::new);
+        let by_class = ByClass::new(scheduler, flows).filter(|_| !polices).map(Box::new);
+        self.has_one_group = by_class.as_ref().is_some_and(|by_class| by_class.each().len() == 1);
+        self.by_class = by_class.filter(|_| !self.has_one_group);
     }
 
     /// Returns the counters of the classes, or of the groups of flows; none if the link does not count them.
-    pub fn classes(&self) -> &[ClassStatistics] {
-        self.by_class.as_ref().map_or(&[], |by_class| by_class.each())
+    pub fn classes(&self) -> Vec<ClassStatistics> {
+        match &self.by_class {
+            Some(by_class) => by_class.each().to_vec(),
+            None if self.has_one_group => vec![ClassStatistics::of_all(&self.statistics, &self.waits)],
+            None => Vec::new(),
+        }
     }
 
     /// Lets the queue keep which states of its AQM may have changed.
@@ -109,7 +118,7 @@ impl QueuedLink {
     /// Returns the waits of the packets that arrived in the measured part and whose transmission has begun.
     pub fn waits(&self) -> Histogram {
         let mut all = self.waits.clone();
-        self.classes().iter().for_each(|class| all.add(&class.waits));
+        self.by_class.iter().flat_map(|by_class| by_class.each()).for_each(|class| all.add(&class.waits));
         all
     }
 
@@ -243,7 +252,7 @@ impl QueuedLink {
         let bucket = self.bucket.as_mut()?;
         if let Some((class, waiting @ Waiting { packet, since })) = next {
             match &mut self.by_class {
-                Some(by_class) => by_class.send(class, &waiting, now, measurement),
+                Some(by_class) => by_class.send(class, &waiting, now, now, measurement),
                 None if since >= self.waits_from => self.waits.record(now - since),
                 None => {}
             }
@@ -287,11 +296,6 @@ impl QueuedLink {
         let next = self.queue.dequeue(now, &mut counted);
         drop(counted);
         let Some((class, waiting @ Waiting { packet, since })) = next else { return };
-        match &mut self.by_class {
-            Some(by_class) => by_class.send(class, &waiting, now, measurement),
-            None if since >= self.waits_from => self.waits.record(now - since),
-            None => {}
-        }
         if let Some(shaper) = &mut self.shaper {
             shaper.take(now, packet.bytes);
         }
@@ -302,6 +306,11 @@ impl QueuedLink {
             None => now + self.rate.service_time(packet.bytes),
             Some(process) => process.departure(since, now, packet.bytes),
         };
+        match &mut self.by_class {
+            Some(by_class) => by_class.send(class, &waiting, now, departure, measurement),
+            None if since >= self.waits_from => self.waits.record(now - since),
+            None => {}
+        }
         self.statistics.in_link(since, departure, measurement);
         self.statistics.transmitted(now, departure, packet.bytes, measurement);
         self.in_transmission = Some(InTransmission { packet, departure });

@@ -62,7 +62,7 @@ pub(crate) fn count_classes(links: &mut [QueuedLink], elements: &[u32], scenario
 pub(crate) fn class_rows(links: &[QueuedLink], elements: &[u32], numbers: &[Vec<u32>]) -> Vec<ClassRow> {
     let rows = links.iter().zip(elements).zip(numbers).flat_map(|((link, &element), numbers)| {
         let of_link = numbers.iter().zip(link.classes());
-        of_link.map(move |(&number, counts)| ClassRow { element, number, statistics: counts.clone() })
+        of_link.map(move |(&number, counts)| ClassRow { element, number, statistics: counts })
     });
     rows.collect()
 }

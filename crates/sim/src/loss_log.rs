@@ -18,6 +18,8 @@ struct Entry {
     time: Time,
     loss: LossEvent,
     spurious: bool,
+    /// Departure of the last copy of the lost packet, if it had been retransmitted or dropped; else zero.
+    last_copy: Time,
     /// Retransmissions of the flow until then.
     retransmitted: u64,
 }
@@ -118,9 +120,15 @@ impl LossLog {
         self.counts.gone += 1;
     }
 
-    /// Records that the copy sent at `sent` is dropped, or lost on a link, at `time`.
-    pub(crate) fn on_drop(&mut self, sequence: u64, sent: Time, time: Time) {
+    /// Records that the copy sent at `sent` is dropped, or lost on a link, at `time`. A sender that is ahead of the clock may
+    /// have declared the packet lost before: returns the start of the recovery that was not spurious, in that case.
+    pub(crate) fn on_drop(&mut self, sequence: u64, sent: Time, time: Time) -> Option<Time> {
         self.note(LastCopy { sequence, sent, dropped: time });
+        let entry = self.entry.as_deref_mut().filter(|entry| entry.spurious && entry.loss.sequence == sequence)?;
+        // A drop at the instant of the declaration may be due to what was sent then.
+        let is_last = sent >= entry.last_copy && sent < entry.time;
+        entry.spurious = !is_last || time >= entry.time;
+        (!entry.spurious).then_some(entry.time)
     }
 
     /// Records a retransmission; all packets below `una` are acknowledged.
@@ -159,8 +167,8 @@ impl LossLog {
     }
 
     /// Records that the sender declared a packet lost, `stalled` after the packet sent last; returns whether that was
-    /// spurious: the packet's last copy has not been dropped until now. `counted` are the flow's counters in the
-    /// measurement.
+    /// spurious: the packet's last copy has not been dropped until now, as far as drops are known. `counted` are the flow's
+    /// counters in the measurement.
     pub(crate) fn on_loss(
         &mut self,
         now: Time,
@@ -176,14 +184,15 @@ impl LossLog {
             LossCause::FastRetransmit => self.counts.fast_retransmits += 1,
         }
         self.forget_below(loss.sequence);
-        let lost = |copy: &LastCopy| copy.sequence == loss.sequence && copy.dropped <= now;
-        let spurious = !self.copies.front().is_some_and(lost);
+        let last_copy = self.copies.front().filter(|copy| copy.sequence == loss.sequence);
+        let spurious = last_copy.is_none_or(|copy| copy.dropped > now);
+        let last_copy = last_copy.map_or(Time::ZERO, |copy| copy.sent);
         if let (Some(entry), true) = (self.entry.take(), loss.in_recovery) {
             self.on_failed_recovery(now, &entry, loss.max, counted.as_deref_mut());
         }
         if loss.cause == LossCause::FastRetransmit {
             let retransmitted = self.counts.retransmitted;
-            self.entry = Some(Box::new(Entry { time: now, loss, spurious, retransmitted }));
+            self.entry = Some(Box::new(Entry { time: now, loss, spurious, last_copy, retransmitted }));
         }
         if let (true, Some(counted)) = (spurious, counted) {
             match loss.cause {
@@ -303,9 +312,36 @@ mod tests {
     }
 
     #[test]
+    fn a_drop_that_becomes_known_after_its_loss_was_declared_still_counts() {
+        let declared = || {
+            let (mut log, mut counted) = (LossLog::default(), RecoveryStatistics::default());
+            log.on_retransmission(7, 7, seconds(2.0));
+            let loss = loss(7, LossCause::FastRetransmit);
+            assert!(log.on_loss(seconds(4.0), loss, Time::ZERO, Some(&mut counted)));
+            log.on_retransmission(7, 7, seconds(4.0));
+            log
+        };
+        let end = Recovered { sent: 0, resent: 0, max: 17 };
+        for (sequence, sent, dropped, counts) in [
+            (7, 2.0, 3.0, true),
+            (8, 2.0, 3.0, false),
+            (7, 2.0, 4.0, false),
+            (7, 1.0, 3.0, false),
+            (7, 4.0, 4.0, false),
+        ] {
+            let mut log = declared();
+            let start = log.on_drop(sequence, seconds(sent), seconds(dropped));
+            assert_eq!(start, counts.then_some(seconds(4.0)), "{sequence} sent at {sent}, dropped at {dropped}");
+            assert_eq!(log.on_drop(7, seconds(2.0), seconds(3.0)).is_some(), !counts, "once only");
+            let repair = log.on_recovered(seconds(6.0), end, None).expect("a recovery had begun");
+            assert!(!repair.spurious);
+        }
+    }
+
+    #[test]
     fn what_is_acknowledged_is_forgotten() {
         let mut log = LossLog::default();
-        (0..100).for_each(|sequence| log.on_drop(sequence, seconds(1.0), seconds(1.0)));
+        (0..100).for_each(|sequence| assert_eq!(log.on_drop(sequence, seconds(1.0), seconds(1.0)), None));
         is_spurious(&mut log, 90, 2.0);
         assert_eq!(log.copies.len(), 10);
     }

@@ -3,6 +3,7 @@
 mod aqm;
 mod columns;
 mod drop_counter;
+mod losses;
 mod rates;
 mod rounds;
 mod rows;
@@ -13,7 +14,7 @@ use std::collections::BTreeMap;
 use base::cast::{to_index, to_u32};
 use base::{Clock, Packet, Steps, Thinner, Time};
 use net::Measurement;
-use tcp::{LossEvent, SackLog, Segment, Selective, Sender};
+use tcp::{SackLog, Segment, Selective, Sender};
 
 use aqm::LastStates;
 use drop_counter::DropCounter;
@@ -27,7 +28,6 @@ use states::StateFollower;
 
 use crate::capture_size::{self, duplex};
 use crate::pipes::delay_process;
-use crate::recovery::Repair;
 use crate::scenario::Scenario;
 
 /// The queue length of one link over time.
@@ -235,20 +235,6 @@ impl Observers {
         }
         if let Some(follower) = self.rounds.get_mut(flow as usize) {
             follower.sent(time, segment.sequence);
-        }
-    }
-
-    /// Records a loss that a sender detected.
-    pub(crate) fn loss(&mut self, flow: u32, time: Time, loss: LossEvent, spurious: bool) {
-        if let Some(rows) = &mut self.traces.losses {
-            rows.push(LossRow { time, flow, loss, spurious });
-        }
-    }
-
-    /// Records a timeout, or a fast recovery that has succeeded.
-    pub(crate) fn repair(&mut self, flow: u32, time: Time, repair: Repair) {
-        if let Some(rows) = &mut self.traces.recovery {
-            rows.push(RepairRow { time, flow, repair });
         }
     }
 

@@ -128,13 +128,27 @@ impl Network {
                     self.transfers.drop(source, number);
                 }
             }
-            let log = self.loss_logs.of(&mut slot.loss_log);
-            log.count_drop();
-            if packet.sequence >= slot.receiver.first() {
-                log.count_gone();
-            }
-            log.on_drop(packet.sequence, packet.stamp, time);
-            self.pings.count_lost(packet.flow, packet.stamp, &self.measurement);
+            self.loss_logs.of(&mut slot.loss_log).count_drop();
+            self.note_gone(time, &packet);
+        }
+    }
+
+    /// Records that a data packet is dropped, or lost on a link.
+    pub(super) fn note_gone(&mut self, time: Time, packet: &Packet) {
+        let slot = &mut self.flows[packet.flow as usize];
+        let log = self.loss_logs.of(&mut slot.loss_log);
+        if packet.sequence >= slot.receiver.first() {
+            log.count_gone();
+        }
+        let not_spurious = log.on_drop(packet.sequence, packet.stamp, time);
+        self.pings.count_lost(packet.flow, packet.stamp, &self.measurement);
+        let Some(start) = not_spurious else { return };
+        if self.measurement.index(start) == 1 {
+            let counted = self.recoveries.get_mut(slot.account as usize);
+            counted.into_iter().for_each(|counted| counted.spurious_fast_retransmits -= 1);
+        }
+        if let Some(observers) = &mut self.observers {
+            observers.not_spurious(packet.flow, start);
         }
     }
 

@@ -81,12 +81,7 @@ impl Network {
                 let counts = &mut self.accounts[slot.account as usize];
                 counts.lost[index] += 1;
                 counts.gone_of_warmup += u64::from(index == 1 && packet.stamp < self.measurement.warmup);
-                let log = self.loss_logs.of(&mut slot.loss_log);
-                if packet.sequence >= slot.receiver.first() {
-                    log.count_gone();
-                }
-                log.on_drop(packet.sequence, packet.stamp, now);
-                self.pings.count_lost(packet.flow, packet.stamp, &self.measurement);
+                self.note_gone(now, &packet);
             }
             if let Some(observers) = &mut self.observers {
                 observers.dropped(now, link, &packet, true);

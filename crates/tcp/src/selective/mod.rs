@@ -299,12 +299,11 @@ impl Selective {
     }
 
     /// Returns whether an ACK that arrives at `time` may be handled before, as [`crate::Sender::may_take_ahead`] says. If
-    /// packets are missing, RACK must find the lost ones, on a path that keeps order, and none may have been sent again.
+    /// packets are missing, RACK must find the lost ones, on a path that keeps their order.
     #[inline(always)]
     pub fn may_take_ahead(&self, time: Time, next: u64, news: bool, in_order: bool) -> bool {
         let intact = self.state == State::Open && self.board.is_intact() && self.probe.is_none();
-        let settled = in_order && self.rules.finds_by_time && self.board.retransmitted() == 0;
-        let suits = (intact && !news && next > self.board.una()) || settled;
+        let suits = (intact && !news && next > self.board.una()) || (in_order && self.rules.finds_by_time);
         suits && next >= self.board.una() && next < self.end && time <= self.deadline_before(time)
     }
 
