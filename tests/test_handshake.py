@@ -9,6 +9,8 @@ import ackclock
 RATE, DELAY_S = 10e6, 0.1
 SERVICE_S = 1500 * 8 / RATE
 SYN_S = 60 * 8 / RATE
+ACK_S = 52 * 8 / RATE
+"""Transmission of the ACK of the receiver's SYN, in front of the data."""
 
 
 def run(handshake: str | None, link: dict[str, Any] | None = None, **flow: Any) -> ackclock.Result:
@@ -25,9 +27,9 @@ def completion(result: ackclock.Result) -> float:
 
 
 def test_a_handshake_takes_round_trips() -> None:
-    """A SYN and its answer have 60 bytes; TLS needs a packet to the receiver and three back."""
+    """A SYN and its answer have 60 bytes, its ACK 52; TLS needs a packet to the receiver and three back."""
     data = DELAY_S / 2 + SERVICE_S
-    syn = DELAY_S + 2 * SYN_S
+    syn = DELAY_S + 2 * SYN_S + ACK_S
     hello = DELAY_S + SERVICE_S + 3 * SERVICE_S
     for handshake, expected in (("none", data), ("tcp", syn + data), ("tls", syn + hello + data)):
         assert completion(run(handshake)) == pytest.approx(expected, abs=1e-9), handshake
@@ -60,7 +62,7 @@ def test_the_round_trip_of_the_handshake_sets_the_timer() -> None:
 
     The timer wheel makes the one up to 64 ms longer, the other up to 8 ms.
     """
-    lost = {"loss": {"model": "packets", "packets": [2]}}
+    lost = {"loss": {"model": "packets", "packets": [2], "applies_to": "data"}}
     first = {"loss": {"model": "packets", "packets": [1]}}
     assert completion(run("none", first)) - completion(run("none")) == pytest.approx(1.032, abs=0.033)
     assert completion(run("tcp", lost)) - completion(run("tcp")) == pytest.approx(3 * DELAY_S, abs=0.02)
@@ -90,7 +92,7 @@ def test_each_transfer_of_a_web_source_has_its_own() -> None:
         flow = {"path": ["link"], "ack": "52 B", "tcp": tcp, "traffic": traffic}
         return completion(ackclock.run({"link": [path], "flow": [flow], "run": {"duration": "60 s"}}))
 
-    assert mean("tcp") - mean("none") == pytest.approx(DELAY_S + 2 * SYN_S, abs=1e-6)
+    assert mean("tcp") - mean("none") == pytest.approx(DELAY_S + 2 * SYN_S + ACK_S, abs=1e-6)
 
 
 def test_a_capture_shows_it() -> None:

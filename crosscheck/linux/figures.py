@@ -8,7 +8,11 @@ from enum import Enum
 from scipy import stats
 
 LEAST_PROBABILITY = 0.01
-"""Probability (two-sample Kolmogorov-Smirnov test) below which two spreads of realisations are not the same."""
+"""Probability (two-sample Kolmogorov-Smirnov test) below which two spreads of realisations are not the same.
+
+The rates of a run's flows share it (Bonferroni): of 16 flows one has a spread of one probability in a hundred in every
+seventh run.
+"""
 LEAST_REALISATIONS = 8
 """Number of realisations on each side from which their spreads are compared; fewer show too little."""
 
@@ -59,11 +63,14 @@ class Rule:
         Allowed difference, relative to the kernel's figure.
     absolute : float
         Allowed difference in any case, in the figure's unit.
+    alike : int
+        Number of figures of its kind, which share the probability of a wrong verdict.
     """
 
     name: str
     relative: float
     absolute: float = 0.0
+    alike: int = 1
 
     def allowed(self, theirs: float) -> float:
         """Compute the difference that is allowed from a figure of the kernel's."""
@@ -118,7 +125,7 @@ class Compared:
         is_wide = max(self.theirs) - min(self.theirs) > allowed
         if min(len(self.theirs), len(self.ours)) >= LEAST_REALISATIONS:
             if is_wide:
-                return same_spread(self.theirs, self.ours, allowed)
+                return same_spread(self.theirs, self.ours, allowed, LEAST_PROBABILITY / self.rule.alike)
             return all(min(abs(one - other) for other in self.theirs) <= allowed for one in self.ours)
         if len(self.ours) >= LEAST_REALISATIONS:
             return min(self.ours) <= self.theirs[0] <= max(self.ours)
@@ -139,7 +146,9 @@ class Compared:
         return f"{said}  {self.agreement.value}" + (f" ({spreads})" if spreads else "")
 
 
-def same_spread(first: Sequence[float], second: Sequence[float], allowed: float) -> bool:
+def same_spread(
+    first: Sequence[float], second: Sequence[float], allowed: float, least_probability: float = LEAST_PROBABILITY
+) -> bool:
     """Return whether two sets of values can be of one distribution, where values that are close are the same.
 
     Parameters
@@ -148,6 +157,8 @@ def same_spread(first: Sequence[float], second: Sequence[float], allowed: float)
         The values.
     allowed : float
         Difference of values that are the same.
+    least_probability : float
+        Probability from which on the test does not reject.
 
     Returns
     -------
@@ -163,7 +174,7 @@ def same_spread(first: Sequence[float], second: Sequence[float], allowed: float)
     pairs = ((first, second), (second, first))
     distance = max(_fraction_to(one, x) - _fraction_to(other, x + allowed) for one, other in pairs for x in one)
     size = round(len(first) * len(second) / (len(first) + len(second)))
-    return float(stats.kstwo.sf(distance, size)) >= LEAST_PROBABILITY
+    return float(stats.kstwo.sf(distance, size)) >= least_probability
 
 
 def _fraction_to(values: Sequence[float], limit: float) -> float:
@@ -205,7 +216,8 @@ def _columns(runs: Sequence[Figures], *, together: bool) -> Iterator[tuple[Rule,
     if together and flows > 1:
         yield FAIRNESS, [fairness(run.goodput_mbps) for run in runs]
     for flow in range(flows if flows > 1 and not together else 0):
-        yield Rule(f"flow {flow + 1} [Mbit/s]", THROUGHPUT.relative), [run.goodput_mbps[flow] for run in runs]
+        rule = Rule(f"flow {flow + 1} [Mbit/s]", THROUGHPUT.relative, alike=flows)
+        yield rule, [run.goodput_mbps[flow] for run in runs]
     yield QUEUE, [run.queue_ms for run in runs]
     yield QUEUE_P95, [run.queue_p95_ms for run in runs if not math.isnan(run.queue_p95_ms)]
     yield DROPS, [run.drops for run in runs]

@@ -14,7 +14,7 @@ from crosscheck.linux.figures import Figures
 
 FOLDER = Path(__file__).with_name("recorded")
 ACK_BYTES = 52
-"""Size of an ACK with timestamps, and of the last one of a handshake [B]."""
+"""Size of an ACK with timestamps [B]."""
 BUFFER_BYTES, MOST_BUFFER_BYTES = 2_000_000, 67_108_864
 """Receive buffer of the recorded runs at first and at most, large enough never to limit a window [B]."""
 HTB = {"kind": "shaper", "burst": "15 B"}
@@ -130,8 +130,7 @@ class Run:
         Returns
         -------
         dict
-            A scenario in the users' form. Its flows connect as much later than the kernel's, at 0 s, as the last ACK of
-            the handshake takes, which ours do not send.
+            A scenario in the users' form. Its flows connect at 0 s, as the kernel's.
         """
         bottleneck: dict[str, Any] = {
             "name": "bottleneck",
@@ -157,7 +156,6 @@ class Run:
         return {"title": self.name, "link": [bottleneck, wire, *back], "flow": list(self._flows()), "run": run}
 
     def _flows(self) -> Iterator[dict[str, Any]]:
-        service_s = 8.0 / self.rate_bps
         for number, control in enumerate(self.controls, 1):
             yield {
                 "name": f"flow{number}",
@@ -165,7 +163,6 @@ class Run:
                 "return_path": ["bottleneck.reverse", f"back{number}"],
                 "packet": f"{self.packet_bytes} B",
                 "ack": f"{ACK_BYTES} B",
-                "start": f"{ACK_BYTES * service_s:.9f} s",
                 "tcp": self._tcp(control),
                 **({"host": "client"} if self.queue == "cake" else {}),
             }

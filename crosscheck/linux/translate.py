@@ -51,7 +51,7 @@ def translate(scenario: Scenario, shift_us: float = 0.0) -> Experiment:
     -------
     Experiment
         The same path, flows and settings. Connections that have no handshake in the scenario begin as long before their
-        data as it takes, the others as long before as its last ACK takes, which ours do not send.
+        data as it takes.
 
     Raises
     ------
@@ -96,9 +96,10 @@ def _flows(scenario: Scenario, bottleneck: int) -> Iterator[KernelFlow]:
         forward_s = _forward_s(scenario, flow, bottleneck, 0.0) + _unserved_s(scenario, flow, bottleneck)
         # What is before the bottleneck is on the return path in the kernel's path.
         at_bottleneck_s = flow["start_s"] + before
-        earlier_s = HANDSHAKE_ACK_BYTES * 8.0 / rate_bps
+        earlier_s = 0.0
         if not connection["handshake"]:
-            earlier_s += before + forward_s + back_s + _syn_service_s(scenario, flow, rate_bps)
+            handshake_s = before + forward_s + back_s + _syn_service_s(scenario, flow, rate_bps)
+            earlier_s = handshake_s + HANDSHAKE_ACK_BYTES * 8.0 / rate_bps
         for number in range(flow["count"]):
             yield KernelFlow(
                 name=f"{flow['name']}[{number}]" if flow["count"] > 1 else flow["name"],

@@ -7,7 +7,7 @@ import pytest
 from ackclock.scenario import load, resolve
 from crosscheck.linux import ours
 from crosscheck.linux.check import Mark, mark_of
-from crosscheck.linux.figures import LEAST_REALISATIONS, Agreement, Figures, compare
+from crosscheck.linux.figures import LEAST_REALISATIONS, Agreement, Figures, compare, same_spread
 
 PLAIN = Figures((10.0,), 50.0, 100, 40, 100, 0)
 
@@ -83,6 +83,21 @@ def test_many_realisations_must_have_our_spread() -> None:
     assert drops(theirs, spread(380, 130, 350, 110, 390, 150, 145, 370)) is Agreement.SPREAD
     assert drops(theirs, spread(*range(500, 508))) is Agreement.DIFFERS
     assert drops(theirs, spread(*range(395, 403))) is Agreement.DIFFERS, "ours is within their range, but never spreads"
+
+
+def test_flows_share_the_probability_of_a_wrong_verdict() -> None:
+    """With 10 of 16 values apart the test rejects at 1%; one of 16 flows may be so by chance, with all apart none."""
+    first = [1.0 + 0.05 * number for number in range(16)]
+
+    def of_16_flows(number: int) -> list[Agreement]:
+        theirs = [replace(PLAIN, goodput_mbps=(rate,) * 16) for rate in first]
+        ours = [replace(PLAIN, goodput_mbps=(rate + 0.05 * number, *(rate,) * 15)) for rate in first]
+        return [one.agreement for one in compare(theirs, ours) if one.rule.name.startswith("flow")]
+
+    apart = [rate + 0.05 * 10 for rate in first]
+    assert not same_spread(first, apart, 0.0)
+    assert set(of_16_flows(10)) == {Agreement.SPREAD, Agreement.WITHIN}
+    assert of_16_flows(16).count(Agreement.DIFFERS) == 1
 
 
 def test_values_within_the_tolerance_are_the_same_in_both_spreads() -> None:

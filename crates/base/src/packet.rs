@@ -14,6 +14,8 @@ pub enum PacketKind {
     Request,
     /// A packet that answers a request.
     Answer,
+    /// The sender's ACK of the receiver's SYN.
+    Open,
     /// The sender's ACK of the receiver's FIN.
     Close,
 }
@@ -22,6 +24,11 @@ impl PacketKind {
     /// Returns whether it is a data segment.
     pub const fn is_data(self) -> bool {
         matches!(self, PacketKind::Data | PacketKind::Retransmission)
+    }
+
+    /// Returns whether it is an acknowledgment without data, of either end.
+    pub const fn is_bare_ack(self) -> bool {
+        matches!(self, PacketKind::Ack | PacketKind::Open | PacketKind::Close)
     }
 
     /// Returns whether it goes from the receiver to the sender.

@@ -7,18 +7,19 @@ use serde::{Deserialize, Serialize};
 pub enum AppliesTo {
     /// All packets: data and ACKs.
     All,
-    /// Data packets, but no ACKs.
+    /// Data packets, and those of a handshake that ask for an answer.
     Data,
-    /// ACKs, but no data.
+    /// ACKs, and answers of a handshake.
     Acks,
 }
 
 impl AppliesTo {
     fn includes(self, packet: &Packet) -> bool {
+        let is_answer = packet.kind.goes_back() || packet.kind.is_bare_ack();
         match self {
             AppliesTo::All => true,
-            AppliesTo::Data => !packet.kind.goes_back(),
-            AppliesTo::Acks => packet.kind.goes_back(),
+            AppliesTo::Data => !is_answer,
+            AppliesTo::Acks => is_answer,
         }
     }
 }
@@ -255,5 +256,10 @@ mod tests {
             let fates = [DATA, ACK, DATA, ACK].map(|packet| loss.loses(Time::ZERO, &packet));
             assert_eq!(fates, [false, false, data, acks]);
         }
+        let asks = [PacketKind::Data, PacketKind::Retransmission, PacketKind::Request];
+        let answers = [PacketKind::Ack, PacketKind::Answer, PacketKind::Open, PacketKind::Close];
+        let includes = |applies_to: AppliesTo, kind| applies_to.includes(&Packet { kind, ..DATA });
+        assert!(asks.iter().all(|&kind| includes(AppliesTo::Data, kind) && !includes(AppliesTo::Acks, kind)));
+        assert!(answers.iter().all(|&kind| includes(AppliesTo::Acks, kind) && !includes(AppliesTo::Data, kind)));
     }
 }

@@ -136,6 +136,7 @@ fn frame(packet: &Packet, layout: Layout, mut options: Vec<u8>) -> Result<Vec<u8
         PacketKind::Request => (there, Numbers::Ack(hello(), FIRST_BYTE), layout.payload),
         PacketKind::Answer => (back, Numbers::Ack(hello(), client), layout.payload),
         PacketKind::Ack => (back, Numbers::Ack(server, byte.wrapping_add(fin)), 0),
+        PacketKind::Open => (there, Numbers::Ack(FIRST_BYTE, FIRST_BYTE), 0),
         PacketKind::Close => {
             let end = layout.byte(packet.journal.into()).wrapping_add(1);
             (there, Numbers::Ack(end, server.wrapping_add(1)), 0)
@@ -305,6 +306,8 @@ mod tests {
         assert_eq!(read_of(&syn, &|tcp| assert_eq!(numbers(tcp), (true, false, 0, 0))), (60, 0));
         let answer = at(PacketKind::Answer, 1, 60);
         assert_eq!(read_of(&answer, &|tcp| assert_eq!(numbers(tcp), (true, true, 0, 1))), (60, 0));
+        let open = at(PacketKind::Open, 0, 52);
+        assert_eq!(read_of(&open, &|tcp| assert_eq!(numbers(tcp), (false, true, 1, 1))), (52, 0));
         let hello = at(PacketKind::Request, 257, 1000);
         assert_eq!(read_of(&hello, &|tcp| assert_eq!(numbers(tcp), (false, true, 1, 1))), (1000, 960));
         let server = at(PacketKind::Answer, 259, 1000);

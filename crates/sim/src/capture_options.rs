@@ -113,7 +113,7 @@ pub(crate) struct PacketOptions {
     clock: Clock,
     /// Blocks of ACKs by flow.
     blocks: BTreeMap<u32, BTreeMap<AckKey, Vec<Selected>>>,
-    /// Departures of each flow's ACKs from the link, in order.
+    /// Departures of each flow's ACKs and answers of its handshake from the link, in order.
     acks: BTreeMap<u32, Vec<Time>>,
 }
 
@@ -123,11 +123,13 @@ impl PacketOptions {
     pub(crate) fn new(scenario: &Scenario, outcome: &Outcome, rows: &[CaptureRow], here: &[bool]) -> PacketOptions {
         let members: Vec<usize> = scenario.members().map(|(entry, _)| entry).collect();
         let (mut keys, mut acks) = (BTreeMap::<u32, Vec<AckKey>>::new(), BTreeMap::<u32, Vec<Time>>::new());
-        for CaptureRow { time, link, packet } in rows.iter().filter(|row| row.packet.kind == PacketKind::Ack) {
+        for CaptureRow { time, link, packet } in rows.iter().filter(|row| row.packet.kind.goes_back()) {
             if scenario.flows[members[packet.flow as usize]].connection().is_none() {
                 continue;
             }
-            keys.entry(packet.flow).or_default().push((packet.sequence, packet.journal));
+            if packet.kind == PacketKind::Ack {
+                keys.entry(packet.flow).or_default().push((packet.sequence, packet.journal));
+            }
             if here[*link as usize] {
                 acks.entry(packet.flow).or_default().push(*time);
             }
@@ -175,7 +177,7 @@ impl PacketOptions {
         &blocks[..blocks.len().min(MOST_BLOCKS[usize::from(!layout.timestamps)])]
     }
 
-    /// Returns TSval and TSecr of a packet. Data know when they were sent, and echo the newest ACK that had left the link
+    /// Returns TSval and TSecr of a packet. Data know when they were sent, and echo the newest answer that had left the link
     /// by then, a SYN nothing; ACKs and answers know what they echo, and are stamped as they leave the link.
     fn stamps(&self, time: Time, packet: &Packet) -> (u32, u32) {
         if packet.kind.goes_back() {

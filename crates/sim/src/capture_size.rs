@@ -1,6 +1,6 @@
 //! The size of captures, which is counted while a run records them, and the names of the captured links.
 
-use base::{Packet, PacketKind};
+use base::Packet;
 
 /// Largest size of all captures of a run together \[bytes\]: they are made in memory.
 pub(crate) const MOST_BYTES: u64 = 1 << 30;
@@ -22,7 +22,7 @@ pub(crate) fn duplex(link: &str) -> &str {
 
 /// Returns the length of the block of a packet with TCP options in a file \[bytes\].
 pub(crate) fn block_bytes(packet: &Packet, options: usize) -> u64 {
-    let payload = if matches!(packet.kind, PacketKind::Ack | PacketKind::Close) { 0 } else { LEAST_PAYLOAD };
+    let payload = if packet.kind.is_bare_ack() { 0 } else { LEAST_PAYLOAD };
     let frame = ETHERNET + usize::from(packet.bytes).max(usize::from(HEADERS + payload) + options);
     BLOCK + frame.next_multiple_of(4) as u64
 }

@@ -39,7 +39,7 @@ class Loss(Table):
         "(poisson), in bursts (gilbert-elliott), or those given by number (packets) or instant (times)"
     )
     applies_to: Annotated[CrossingName, choice("kind of packets", CrossingName)] = entry(
-        "which packets can be lost and are counted", "all"
+        "which packets can be lost and are counted; acks: those without data, and answers of a handshake", "all"
     )
     probability: Annotated[float | None, _PROBABILITY] = entry("bernoulli: loss probability", None, words="none")
     mean_interval: Annotated[float | None, Amount("10 s", (Span("s", 1e-6, LONGEST_RUN_S, "1 us to 1e7 s"),))] = entry(

@@ -42,10 +42,14 @@ impl Engine {
                 slot.sender.on_plain_handshake();
             }
         }
-        if handshake.next(slot.sender.rto()) {
+        let goes_on = handshake.next(slot.sender.rto());
+        if first {
+            self.network.acknowledge_syn(flow, now);
+        }
+        if goes_on {
             self.request(flow, now);
         } else {
-            slot.start = Time::NEVER;
+            self.senders[flow as usize].start = Time::NEVER;
             self.start_data(flow, now);
         }
         self.account_cwnd_since(flow, now, cwnd);

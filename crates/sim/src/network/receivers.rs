@@ -132,11 +132,11 @@ impl Network {
         acknowledgment
     }
 
-    /// Answers a packet of a request, if the request is complete; nothing answers the ACK of a FIN.
+    /// Answers a packet of a request, if the request is complete; nothing answers the ACK of a SYN or a FIN.
     #[cold]
     #[inline(never)]
     fn answer_request(&mut self, time: Time, packet: &Packet) {
-        if packet.kind == PacketKind::Close {
+        if packet.kind.is_bare_ack() {
             return;
         }
         let Some(handshake) = self.handshakes.get_mut(&packet.flow) else { return };
@@ -172,13 +172,21 @@ impl Network {
         again
     }
 
+    /// Sends the ACK of the receiver's SYN, before all data.
+    pub(crate) fn acknowledge_syn(&mut self, flow: u32, now: Time) {
+        self.send_bare_ack(flow, PacketKind::Open, 0, now);
+    }
+
     /// Sends the ACK of the receiver's FIN, behind all data before packet `end`.
+    pub(crate) fn acknowledge_fin(&mut self, flow: u32, end: u64, now: Time) {
+        self.send_bare_ack(flow, PacketKind::Close, low_u32(end), now);
+    }
+
     #[cold]
     #[inline(never)]
-    pub(crate) fn acknowledge_fin(&mut self, flow: u32, end: u64, now: Time) {
+    fn send_bare_ack(&mut self, flow: u32, kind: PacketKind, journal: u32, now: Time) {
         let slot = &self.flows[flow as usize];
-        let (hop, bytes, journal) = (slot.data, slot.receiver.ack_bytes(), low_u32(end));
-        let (sequence, kind) = (Receiver::NO_DATA, PacketKind::Close);
+        let (hop, bytes, sequence) = (slot.data, slot.receiver.ack_bytes(), Receiver::NO_DATA);
         let packet = Packet { sequence, stamp: now, hop, flow, journal, bytes, kind, ..Packet::default() };
         self.forward_apart(now, packet);
     }

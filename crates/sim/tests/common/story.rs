@@ -133,7 +133,7 @@ impl Story<'_> {
             PacketKind::Data => "data",
             PacketKind::Retransmission => "retransmission",
             PacketKind::Ack => "ACK",
-            PacketKind::Request | PacketKind::Answer => "handshake",
+            PacketKind::Request | PacketKind::Answer | PacketKind::Open => "handshake",
             PacketKind::Close => "close",
         };
         let which = if sequences.len() > MOST_LISTED {
