@@ -62,9 +62,10 @@ def test_a_queue_runs_empty_where_the_model_has_pie_s_loop_unstable() -> None:
     short, long = path("linux-reno", 4, 100, 10, queue="pie"), path("linux-reno", 4, 100, 100, queue="pie")
     assert "is stable" in applicable(short, "pie").sentences[0]
     assert "is unstable" in applicable(long, "pie").sentences[0]
-    used = [ackclock.run(one, picture=False).links.utilisation_fraction["line"] for one in (short, long)]
+    repeated = [{**one, "run": {**one["run"], "replications": 8}} for one in (short, long)]
+    used = [ackclock.run(one, picture=False).links.utilisation_fraction["line"] for one in repeated]
     assert used[0] > 0.999
-    assert used[1] < 0.985
+    assert used[1] < 0.99, "one run alone has 0.96 to 0.998"
 
 
 def test_marks_in_place_of_drops_are_said_to_be_marks() -> None:

@@ -58,6 +58,7 @@ def test_a_burst_after_a_long_hole_overflows_a_shallow_queue() -> None:
     """
     jitter = {"kind": "handover", "low": "0 s", "high": "2 us", "period": "120 us", "order": "keep"}
     link = {"name": "link", "rate": "100 Mbit/s", "buffer": "67 pkt", "delay_process": jitter}
+    link |= {"reverse": {"rate": "unlimited"}}
 
     def drops(send_buffer: str) -> set[int]:
         tcp = {"preset": "linux-cubic", "send_buffer": send_buffer}

@@ -91,21 +91,6 @@ impl Receiver {
         self
     }
 
-    /// Sets the length of an ACK that has no blocks \[bytes\].
-    pub fn with_ack_bytes(mut self, bytes: u16) -> Receiver {
-        self.ack_bytes = bytes;
-        if let Some(blocks) = self.rest.as_mut().and_then(|rest| rest.blocks.as_mut()) {
-            blocks.set_ack_bytes(bytes);
-        }
-        self
-    }
-
-    /// Returns the length of the ACK that was given out last \[bytes\].
-    #[inline(always)]
-    pub fn ack_bytes(&self) -> u16 {
-        self.ack_bytes
-    }
-
     pub(crate) fn with_quirks(config: &ReceiverConfig, quirks: &Quirks, clock: Clock) -> Receiver {
         let rest = Rest::of(config, quirks, clock);
         let bit = |bit: u32, given: bool| if given { bit } else { 0 };
@@ -134,6 +119,7 @@ impl Receiver {
         self.echo = now;
         self.deadline = Time::NEVER;
         self.held &= !(UNREAD | BEGUN_BY_COPY);
+        self.shorten_acks();
         if let Some(rest) = &mut self.rest {
             rest.journal.clear();
             rest.ecn = rest.ecn.map(EcnEcho::fresh);
@@ -166,6 +152,7 @@ impl Receiver {
             journal.read(number, selected);
             if journal.is_read() {
                 self.held &= !UNREAD;
+                self.shorten_acks();
             }
         }
     }
@@ -303,6 +290,9 @@ impl Receiver {
         let rest = self.rest.get_or_insert_default();
         rest.journal.enter(sequence, duplicate);
         rest.duplicates += u32::from(duplicate);
+        if let Some(rules) = &mut rest.linux {
+            rules.note_arrival(duplicate);
+        }
         if let Some(log) = &mut rest.log {
             log.enter(sequence, duplicate);
         }

@@ -212,6 +212,24 @@ fn the_timer_of_an_ack_that_was_sent_sends_held_ones() {
 
 /// Linux `__tcp_ack_snd_check`: three duplicates are sent at once. The ACK of a packet that fills one hole of two is the
 /// first of them if what waits leaves less room than the window that was announced.
+/// RFC 2018 section 3, Linux `tcp_established_options`: an ACK is longer by its blocks, also where the sender knows them, and
+/// by a duplicate that it reports.
+#[test]
+fn blocks_make_acks_longer() {
+    let mut receiver = with_buffer(2_000_000, true).with_ack_bytes(52);
+    receiver.begin_transfer(Time::ZERO);
+    let mut lengths = Vec::new();
+    for (number, sequence) in (1_u64..).zip([0, 2, 3, 5, 7, 9, 1, 4, 4, 6, 8, 10, 10, 11]) {
+        let now = Time::from_ticks(number * 2_000_000_000);
+        let ack = receiver.on_data(now, sequence, Time::ZERO, Marks::NONE, 0).unwrap_or_else(|| receiver.on_timer());
+        lengths.push((sequence, receiver.ack_bytes()));
+        read(&mut receiver, ack);
+    }
+    let expected = [(0, 52), (2, 64), (3, 64), (5, 72), (7, 80), (9, 80), (1, 80), (4, 72), (4, 80), (6, 64), (8, 52)];
+    assert_eq!(lengths[..11], expected);
+    assert_eq!(lengths[11..], [(10, 52), (10, 64), (11, 52)]);
+}
+
 #[test]
 fn a_partial_fill_is_a_duplicate_where_the_window_shrinks() {
     let mut receiver = with_buffer(200_000, true);

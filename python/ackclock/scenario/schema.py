@@ -70,7 +70,7 @@ class Flow(Table):
     packet: Annotated[int, PACKET_SIZE] = entry(
         "size of a data packet, headers included; a ping without it has 84 B, as `ping` sends", 1500, toml="1500 B"
     )
-    ack: Annotated[int, Amount("40 B", (PACKET,))] = entry("size of an ACK", 40, toml="40 B")
+    ack: Annotated[int, Amount("40 B", (PACKET,))] = entry("size of an ACK without SACK blocks", 40, toml="40 B")
     count: Annotated[int, Count(1, MOST_FLOWS, 10)] = entry(
         "number of identical flows, called name[0], name[1], ...", 1
     )

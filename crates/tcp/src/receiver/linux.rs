@@ -130,6 +130,16 @@ impl LinuxAcks {
         LinuxAcks::with(Arc::new(common))
     }
 
+    /// Takes note that a packet beyond a hole, or a duplicate, arrives.
+    pub(super) fn note_arrival(&mut self, duplicate: bool) {
+        self.blocks.note_arrival(duplicate);
+    }
+
+    /// Sets the length of an ACK without blocks \[bytes\].
+    pub(super) fn set_ack_bytes(&mut self, bytes: u16) {
+        Arc::make_mut(&mut self.common).ack_bytes = bytes;
+    }
+
     fn with(common: Arc<Common>) -> LinuxAcks {
         let settings = common.settings;
         let segment = u64::from(settings.segment_bytes);

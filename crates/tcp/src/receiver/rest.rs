@@ -50,6 +50,24 @@ impl Rest {
 }
 
 impl Receiver {
+    /// Sets the length of an ACK that has no blocks \[bytes\].
+    pub fn with_ack_bytes(mut self, bytes: u16) -> Receiver {
+        self.ack_bytes = bytes;
+        if let Some(blocks) = self.rest.as_mut().and_then(|rest| rest.blocks.as_mut()) {
+            blocks.set_ack_bytes(bytes);
+        }
+        if let Some(rules) = self.linux_rules() {
+            rules.set_ack_bytes(bytes);
+        }
+        self
+    }
+
+    /// Returns the length of the ACK that was given out last \[bytes\].
+    #[inline(always)]
+    pub fn ack_bytes(&self) -> u16 {
+        self.ack_bytes
+    }
+
     /// Returns whether an ACK with this number of the journal makes windows known alone, and no packets.
     #[inline(always)]
     pub fn announces_windows_alone(&self, number: u32) -> bool {

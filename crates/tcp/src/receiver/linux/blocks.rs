@@ -3,6 +3,10 @@
 
 /// Runs that are remembered (`TCP_NUM_SACKS`).
 const MOST: usize = 4;
+/// Length of a SACK option without blocks, padded, and of a block \[bytes\] (RFC 2018 section 3).
+const OPTION_BYTES: [u16; 2] = [4, 8];
+/// Longest headers of IPv4 without options and of TCP together \[bytes\].
+const MOST_HEADERS: u16 = 80;
 /// Runs that each ACK is expected to report (`TCP_SACK_BLOCKS_EXPECTED`).
 const EXPECTED: usize = 2;
 
@@ -21,9 +25,16 @@ pub(super) enum Flush {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
     runs: Vec<(u64, u64)>,
+    /// Whether the next ACK reports a duplicate (`rx_opt.dsack`).
+    duplicate: bool,
 }
 
 impl Blocks {
+    /// Takes note of whether the packet that arrives is a duplicate.
+    pub(super) fn note_arrival(&mut self, duplicate: bool) {
+        self.duplicate = duplicate;
+    }
+
     /// Takes note of a packet beyond a hole.
     pub(super) fn enter(&mut self, sequence: u64) -> Flush {
         let packet = (sequence, sequence + 1);
@@ -43,6 +54,18 @@ impl Blocks {
         self.runs.truncate(MOST - 1);
         self.runs.insert(0, packet);
         flush
+    }
+
+    /// Returns the length of the next ACK \[bytes\], which is `bytes` without blocks: it reports as many as its header has
+    /// room for (`tcp_established_options`), three with timestamps. A duplicate is reported once.
+    pub(super) fn ack_bytes(&mut self, bytes: u16) -> u16 {
+        let [option, each] = OPTION_BYTES;
+        let runs = u16::try_from(self.runs.len()).unwrap_or(u16::MAX);
+        let blocks = runs + u16::from(std::mem::take(&mut self.duplicate));
+        match blocks.min(MOST_HEADERS.saturating_sub(bytes).saturating_sub(option) / each) {
+            0 => bytes,
+            blocks => bytes + option + each * blocks,
+        }
     }
 
     /// Forgets the runs below the next expected packet; or all, with their memory, if none is held.
@@ -76,6 +99,22 @@ mod tests {
         assert_eq!(flushes, [never, never, before, never, never, never, before]);
         assert_eq!(blocks.runs, [(20, 21), (7, 10), (3, 6)]);
         assert_eq!([30, 3, 40].map(|sequence| blocks.enter(sequence)), [before, with, before]);
+    }
+
+    #[test]
+    fn an_ack_is_longer_by_the_blocks_that_fit_its_header() {
+        let mut blocks = Blocks::default();
+        assert_eq!(blocks.ack_bytes(52), 52);
+        blocks.note_arrival(true);
+        assert_eq!([blocks.ack_bytes(52), blocks.ack_bytes(52)], [64, 52], "a duplicate is reported once");
+        let lengths = [3, 5, 7, 9, 11].map(|sequence| {
+            blocks.enter(sequence);
+            [52, 40, 80, u16::MAX].map(|bytes| blocks.ack_bytes(bytes))
+        });
+        let expected = [[64, 52], [72, 60], [80, 68], [80, 76], [80, 76]];
+        assert_eq!(lengths, expected.map(|[three, four]| [three, four, 80, u16::MAX]));
+        blocks.advance(10, 1);
+        assert_eq!(blocks.ack_bytes(52), 64);
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub(super) struct Common {
     pub(super) return_delay: Time,
     /// Longest service of a data packet on its way.
     pub(super) service: Time,
+    /// Length of an ACK without blocks \[bytes\].
+    pub(super) ack_bytes: u16,
     pub(super) clock: Clock,
     pub(super) echo_age: EchoAge,
     /// Ticks of a microsecond, if that is a whole number.
@@ -41,6 +43,7 @@ impl Common {
             settings,
             return_delay: Time::ZERO,
             service: Time::ZERO,
+            ack_bytes: 0,
             clock,
             echo_age: EchoAge::new(clock),
             ticks_per_microsecond: whole.then(|| low_u64(u128::from(ticks_per_second) / MICROSECONDS)),

@@ -200,16 +200,25 @@ impl Receiver {
 
 impl Receiver {
     /// Returns an ACK with the window that was chosen for it last, if windows are announced. While the sender has not read
-    /// all of the journal, the ACK has the journal's number, and a new window is entered there.
+    /// all of the journal, the ACK has the journal's number, and a new window is entered there. Sets the ACK's length.
     #[inline(never)]
     fn acknowledgment_by_linux(&mut self) -> Acknowledgment {
-        if self.held & (UNREAD | LOGS) != 0 {
-            let announced = self.rest.as_ref().and_then(|rest| rest.linux.as_ref()).map(|rules| rules.announced);
-            if let Some(window) = announced.and_then(Acknowledgment::window_in) {
+        if let Some(rules) = self.linux_rules() {
+            let (announced, bytes) = (rules.announced, rules.blocks.ack_bytes(rules.common.ack_bytes));
+            self.ack_bytes = bytes;
+            if let (Some(window), true) = (Acknowledgment::window_in(announced), self.held & (UNREAD | LOGS) != 0) {
                 self.enter_window(window);
             }
         }
         self.acknowledgment_with(self.own_window())
+    }
+
+    /// Makes ACKs as long as those without blocks: packets in order, which most are, leave their length as it is.
+    #[cold]
+    pub(in crate::receiver) fn shorten_acks(&mut self) {
+        if let Some(rules) = self.linux_rules() {
+            self.ack_bytes = rules.common.ack_bytes;
+        }
     }
 
     /// Returns the `journal` of an ACK that has the window itself; 0 if it has none, as windows are not announced, or are
