@@ -268,3 +268,20 @@ def test_ns2_is_not_asked_for_a_sender_that_it_does_not_have() -> None:
         subset.check(resolved("linux-reno").to_dict())
     with pytest.raises(ValueError, match="no such recovery; given 'sack'; allowed old-tahoe, tahoe, reno, newreno"):
         build.sender("sack")
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_sack_blocks_take_time_on_the_way_back_but_on_private_links(private: bool) -> None:
+    """The fifth of 40 packets is lost: ACKs beyond the hole have a block, 12 bytes with its option."""
+    loss = {"model": "packets", "packets": [5], "applies_to": "data"}
+    near = {"name": "near", "rate": "2 Mbit/s", "delay": "20 ms", "private": private}
+    far = {"name": "far", "rate": "2 Mbit/s", "loss": loss, "reverse": {"rate": "unlimited"}}
+    flow = {"path": ["near", "far"], "ack": "52 B", "size": "40 pkt", "tcp": "linux-cubic"}
+    once = {"duration": "10 s"}
+    result = ackclock.run({"link": [near, far], "flow": [flow], "run": once, "trace": {"sequence": True}})
+    rows = result.traces["sequence"]
+    acks = rows[rows.kind == "acknowledged"].sequence
+    duplicates = int((acks == 4).sum()) - 1
+    assert duplicates >= 3
+    sent = round(result.links.throughput_bps["near.reverse"] * 10.0 / 8.0)
+    assert sent == 52 * len(acks) + (0 if private else 12 * duplicates)

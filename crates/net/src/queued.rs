@@ -29,7 +29,7 @@ pub struct QueuedLink {
     waits: Histogram,
     /// The counters of the scheduler's classes, or of groups of flows, if the link counts several.
     by_class: Option<Box<ByClass>>,
-    /// Whether the link counts a single group of flows: its counters are then the link's own.
+    /// The link counts a single group of flows, whose counters are the link's own.
     has_one_group: bool,
     /// The service in place of `rate`, if the rate changes.
     process: Option<Box<RateProcess>>,
@@ -88,7 +88,8 @@ impl QueuedLink {
     }
 
     /// Lets the link count the classes of its scheduler apart, or groups of flows where the scheduler gives flows queues of
-    /// their own; a scheduler with one class has none, and a policer no queue.
+    /// their own; a scheduler with one class has none, and a policer no queue. [`QueuedLink::measure_waits`] lets it measure the
+    /// waits of a single group.
     pub fn count_classes(&mut self, scheduler: &SchedulerConfig, flows: FlowGroups) {
         let polices = self.bucket.as_ref().is_some_and(|bucket| bucket.kind() == BucketKind::Policer);
         let by_class = ByClass::new(scheduler, flows).filter(|_| !polices).map(Box::new);

@@ -210,8 +210,6 @@ fn the_timer_of_an_ack_that_was_sent_sends_held_ones() {
     assert_eq!(arrive(&mut receiver, at(141_500), hole + 6), (false, at(142_600)), "the timer has expired");
 }
 
-/// Linux `__tcp_ack_snd_check`: three duplicates are sent at once. The ACK of a packet that fills one hole of two is the
-/// first of them if what waits leaves less room than the window that was announced.
 /// RFC 2018 section 3, Linux `tcp_established_options`: an ACK is longer by its blocks, also where the sender knows them, and
 /// by a duplicate that it reports.
 #[test]
@@ -223,6 +221,7 @@ fn blocks_make_acks_longer() {
         let now = Time::from_ticks(number * 2_000_000_000);
         let ack = receiver.on_data(now, sequence, Time::ZERO, Marks::NONE, 0).unwrap_or_else(|| receiver.on_timer());
         lengths.push((sequence, receiver.ack_bytes()));
+        assert_eq!(receiver.plain_ack_bytes(), 52, "that of an ACK of the sender's");
         read(&mut receiver, ack);
     }
     let expected = [(0, 52), (2, 64), (3, 64), (5, 72), (7, 80), (9, 80), (1, 80), (4, 72), (4, 80), (6, 64), (8, 52)];
@@ -230,6 +229,8 @@ fn blocks_make_acks_longer() {
     assert_eq!(lengths[11..], [(10, 52), (10, 64), (11, 52)]);
 }
 
+/// Linux `__tcp_ack_snd_check`: three duplicates are sent at once. The ACK of a packet that fills one hole of two is the
+/// first of them if what waits leaves less room than the window that was announced.
 #[test]
 fn a_partial_fill_is_a_duplicate_where_the_window_shrinks() {
     let mut receiver = with_buffer(200_000, true);

@@ -49,7 +49,7 @@ impl Engine {
         if goes_on {
             self.request(flow, now);
         } else {
-            self.senders[flow as usize].start = Time::NEVER;
+            slot.start = Time::NEVER;
             self.start_data(flow, now);
         }
         self.account_cwnd_since(flow, now, cwnd);

@@ -186,7 +186,7 @@ impl Network {
     #[inline(never)]
     fn send_bare_ack(&mut self, flow: u32, kind: PacketKind, journal: u32, now: Time) {
         let slot = &self.flows[flow as usize];
-        let (hop, bytes, sequence) = (slot.data, slot.receiver.ack_bytes(), Receiver::NO_DATA);
+        let (hop, bytes, sequence) = (slot.data, slot.receiver.plain_ack_bytes(), Receiver::NO_DATA);
         let packet = Packet { sequence, stamp: now, hop, flow, journal, bytes, kind, ..Packet::default() };
         self.forward_apart(now, packet);
     }

@@ -47,6 +47,11 @@ impl Blocks {
         self.ack_bytes = bytes;
     }
 
+    /// Returns the length of an ACK without blocks \[bytes\].
+    pub(super) fn plain_ack_bytes(&self) -> u16 {
+        self.ack_bytes
+    }
+
     /// Records the blocks of the ACK that answers packet `sequence`; returns the ACK's number, 0 if it has no blocks,
     /// and its length. `beyond` has the packets beyond `next`, of which there are some if `held`.
     pub(super) fn report(&mut self, sequence: u64, next: u64, held: bool, beyond: &mut Reassembly) -> (u32, u16) {

@@ -140,6 +140,11 @@ impl LinuxAcks {
         Arc::make_mut(&mut self.common).ack_bytes = bytes;
     }
 
+    /// Returns the length of an ACK without blocks \[bytes\].
+    pub(super) fn plain_ack_bytes(&self) -> u16 {
+        self.common.ack_bytes
+    }
+
     fn with(common: Arc<Common>) -> LinuxAcks {
         let settings = common.settings;
         let segment = u64::from(settings.segment_bytes);

@@ -68,6 +68,20 @@ impl Receiver {
         self.ack_bytes
     }
 
+    /// Returns the length of an ACK without blocks \[bytes\], of either end.
+    pub fn plain_ack_bytes(&self) -> u16 {
+        let rest = self.rest.as_deref();
+        let by_linux = rest.and_then(|rest| rest.linux.as_ref()).map(LinuxAcks::plain_ack_bytes);
+        let by_ns2 = || rest.and_then(|rest| rest.blocks.as_ref()).map(|blocks| blocks.plain_ack_bytes());
+        by_linux.or_else(by_ns2).unwrap_or(self.ack_bytes)
+    }
+
+    /// Makes ACKs as long as those without blocks, as the next one may answer a packet in order, which leaves the length as it
+    /// is.
+    pub(super) fn shorten_acks(&mut self) {
+        self.ack_bytes = self.plain_ack_bytes();
+    }
+
     /// Returns whether an ACK with this number of the journal makes windows known alone, and no packets.
     #[inline(always)]
     pub fn announces_windows_alone(&self, number: u32) -> bool {

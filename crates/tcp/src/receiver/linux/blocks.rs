@@ -25,7 +25,7 @@ pub(super) enum Flush {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
     runs: Vec<(u64, u64)>,
-    /// Whether the next ACK reports a duplicate (`rx_opt.dsack`).
+    /// The next ACK reports a duplicate (`rx_opt.dsack`).
     duplicate: bool,
 }
 

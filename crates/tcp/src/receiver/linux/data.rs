@@ -204,21 +204,13 @@ impl Receiver {
     #[inline(never)]
     fn acknowledgment_by_linux(&mut self) -> Acknowledgment {
         if let Some(rules) = self.linux_rules() {
-            let (announced, bytes) = (rules.announced, rules.blocks.ack_bytes(rules.common.ack_bytes));
+            let (announced, bytes) = (rules.announced, rules.blocks.ack_bytes(rules.plain_ack_bytes()));
             self.ack_bytes = bytes;
             if let (Some(window), true) = (Acknowledgment::window_in(announced), self.held & (UNREAD | LOGS) != 0) {
                 self.enter_window(window);
             }
         }
         self.acknowledgment_with(self.own_window())
-    }
-
-    /// Makes ACKs as long as those without blocks: packets in order, which most are, leave their length as it is.
-    #[cold]
-    pub(in crate::receiver) fn shorten_acks(&mut self) {
-        if let Some(rules) = self.linux_rules() {
-            self.ack_bytes = rules.common.ack_bytes;
-        }
     }
 
     /// Returns the `journal` of an ACK that has the window itself; 0 if it has none, as windows are not announced, or are
