@@ -1,4 +1,5 @@
 mod accounts;
+mod ack_streams;
 mod ahead;
 mod batches;
 mod deferred;
@@ -32,10 +33,11 @@ use crate::scenario::{Scenario, TrafficConfig};
 use crate::statistics::FlowStatistics;
 use crate::traffic::{Completions, Pings, Transfers};
 use accounts::{count_mark, mark};
+use ack_streams::DelayedAcks;
 use deferred::Feeds;
 pub(crate) use elements::Elements;
 pub(crate) use event::{EventId, EventNumbers};
-use flows::{AckTimer, Flows};
+use flows::Flows;
 
 /// A packet and the time of its next step.
 #[derive(Clone, Copy, Debug, Default)]
@@ -90,8 +92,7 @@ pub(crate) struct Network {
     acks: Vec<Ring<ArrivingAck>>,
     /// ACKs before the senders of all other flows.
     shared_acks: CalendarQueue,
-    /// Timers of the receivers that may delay ACKs.
-    ack_timers: Vec<AckTimer>,
+    delayed_acks: DelayedAcks,
     /// Departures of packets that had waited for their sender's pacer and needed no event.
     pub(crate) departures_ahead: u64,
     /// Packets that a queue is dropping at this event.
@@ -138,6 +139,7 @@ impl Network {
             pings: Pings::new(scenario, clock),
             handshakes: flows::handshakes(scenario, clock),
             acks: ack_queues(&routes.hops, flows.len()),
+            delayed_acks: DelayedAcks::new(ack_timers, &routes.hops, routes.ack_streams),
             hops: routes.hops,
             link_kinds: routes.link_kinds,
             in_pipes: vec![CalendarQueue::default(); elements.pipes.len()],
@@ -150,7 +152,6 @@ impl Network {
             shared_acks: CalendarQueue::default(),
             flows,
             spare_states,
-            ack_timers,
             departures_ahead: 0,
             dropped: Vec::new(),
             failure: None,
@@ -216,7 +217,8 @@ impl Network {
                     return self.forward_private(time, *packet);
                 }
                 Element::Private(group) => time = self.cross_private_link(group, time, *packet)?,
-                Element::Receiver => {
+                Element::Receiver | Element::Receivers(_) => {
+                    self.send_acks_due(element, time, packet.flow);
                     let ack = self.receive(time, packet)?;
                     (time, moving) = self.answer(packet.flow, time, ack, packet.hop + 1);
                     continue;

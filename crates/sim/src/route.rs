@@ -11,7 +11,7 @@ use net::Origin;
 
 use crate::flow::{DepartureSlot, SlotAllocator};
 use crate::scenario::{ElementConfig, FlowConfig, LinkConfig, Scenario};
-use feeders::{behind_own_delay, feeder_of, feeders, Feeder, Feeders};
+use feeders::{behind_own_delay, feeder_at_far_end, feeder_of, feeders, Feeder, Feeders};
 
 /// One step of a packet's path.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,6 +36,8 @@ pub(crate) enum Element {
     SharedMerge(u32),
     /// The receiver of the packet's flow.
     Receiver,
+    /// The receiver of the packet's flow, one of several that get their data in one stream, and so send one stream of ACKs.
+    Receivers(u32),
     /// The sender of the packet's flow; ACKs wait in the flow's own queue.
     Sender,
     /// The sender of the packet's flow, with private links on both sides; ACKs wait in one queue for all such senders.
@@ -106,6 +108,8 @@ pub(crate) struct Routes {
     pub(crate) merges: usize,
     /// Number of merge points that many streams share.
     pub(crate) shared_merges: usize,
+    /// Number of streams of ACKs that several receivers send.
+    pub(crate) ack_streams: usize,
     pub(crate) private_groups: Vec<PrivateGroup>,
 }
 
@@ -161,6 +165,19 @@ fn split_process<'a>(path: &'a [usize], elements: &[ElementConfig]) -> (&'a [usi
     path.split_at(path.len() - usize::from(ends_in_process))
 }
 
+/// Returns the streams of ACKs that several receivers send, and their numbers.
+fn ack_streams(scenario: &Scenario) -> BTreeMap<Feeder, u32> {
+    let mut receivers: BTreeMap<Feeder, usize> = BTreeMap::new();
+    for flow in &scenario.flows {
+        let feeder = feeder_at_far_end(flow, 0, &scenario.elements);
+        if let Feeder::Receivers { .. } = feeder {
+            *receivers.entry(feeder).or_default() += flow.count;
+        }
+    }
+    let several = receivers.into_iter().filter(|&(_, count)| count > 1);
+    several.zip(0..).map(|((feeder, _), number)| (feeder, number)).collect()
+}
+
 /// Returns the hops of all flows.
 pub(crate) fn routes(scenario: &Scenario, clock: Clock) -> Routes {
     let mut builder = RouteBuilder {
@@ -170,6 +187,7 @@ pub(crate) fn routes(scenario: &Scenario, clock: Clock) -> Routes {
         feeders: feeders(scenario),
         merges: BTreeMap::new(),
         shared_merges: BTreeMap::new(),
+        ack_streams: ack_streams(scenario),
         hops: Vec::new(),
         elements: &scenario.elements,
         clock,
@@ -182,19 +200,17 @@ pub(crate) fn routes(scenario: &Scenario, clock: Clock) -> Routes {
         let first = builder.hops.len();
         for number in 0..flow.count {
             let own = builder.hops.len();
-            let start = builder.add_flow(starts.len(), entry, flow);
+            let mut start = builder.add_flow(starts.len(), entry, flow);
             // Identical flows share their hops, unless each has streams of its own at merge points.
             if number > 0 && builder.hops[first..own] == builder.hops[own..] {
                 builder.hops.truncate(own);
-                starts.push(starts[starts.len() - 1]);
-            } else {
-                starts.push(start);
+                start = starts[starts.len() - 1];
             }
+            starts.push(start);
         }
     }
-    let mut private_groups: Vec<(u32, PrivateGroup)> =
-        builder.private_groups.into_iter().map(|(group, number)| (number, group)).collect();
-    private_groups.sort_unstable();
+    let mut private_groups: Vec<(PrivateGroup, u32)> = builder.private_groups.into_iter().collect();
+    private_groups.sort_unstable_by_key(|&(_, number)| number);
     Routes {
         hops: builder.hops,
         starts,
@@ -202,7 +218,8 @@ pub(crate) fn routes(scenario: &Scenario, clock: Clock) -> Routes {
         link_kinds: builder.link_kinds,
         merges: builder.merges.len(),
         shared_merges: builder.shared_merges.len(),
-        private_groups: private_groups.into_iter().map(|(_, group)| group).collect(),
+        ack_streams: builder.ack_streams.len(),
+        private_groups: private_groups.into_iter().map(|(group, _)| group).collect(),
     }
 }
 
@@ -214,6 +231,8 @@ struct RouteBuilder<'a> {
     merges: BTreeMap<(usize, Feeder), u32>,
     /// Merge points by the link in front of which they are.
     shared_merges: BTreeMap<usize, u32>,
+    /// Streams of ACKs that several receivers send.
+    ack_streams: BTreeMap<Feeder, u32>,
     hops: Vec<Hop>,
     elements: &'a [ElementConfig],
     clock: Clock,
@@ -250,12 +269,17 @@ impl RouteBuilder<'_> {
             self.push(Element::Sink, Time::ZERO);
             return (data, data);
         };
-        let far_end = if back.is_acks { Element::Receiver } else { Element::Ping(PingEnd::Far) };
+        let feeder = feeder_at_far_end(flow, index, self.elements);
+        let far_end = match self.ack_streams.get(&feeder) {
+            _ if !back.is_acks => Element::Ping(PingEnd::Far),
+            Some(&stream) => Element::Receivers(stream),
+            None => Element::Receiver,
+        };
         self.push(far_end, self.clock.time(back.delay_s));
         let answers = to_u32(self.hops.len());
         let origin = Origin { level: back.priority, ..origin };
         let direction = FlowDirection { bytes: back.bytes, origin, is_answer: true, ..direction };
-        self.add_path(back.path, Some(Feeder::Receiver(index)), Time::ZERO, direction);
+        self.add_path(back.path, Some(feeder), Time::ZERO, direction);
         let is_private = |link: Option<&usize>| link.is_some_and(|&link| self.link_kinds[link] == LinkKind::Private);
         let near_end = if !back.is_acks {
             Element::Ping(PingEnd::Near)

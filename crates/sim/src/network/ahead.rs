@@ -32,7 +32,7 @@ fn least_time(hops: &[Hop]) -> Time {
         match hop.element {
             Element::Link(_) => sum += hop.delay,
             // ACKs and answers leave a receiver at the clock's time too, when its timer expires.
-            Element::Queue { .. } | Element::Receiver => return sum + hop.delay,
+            Element::Queue { .. } | Element::Receiver | Element::Receivers(_) => return sum + hop.delay,
             Element::Private(_) | Element::Loss(_) | Element::Pipe(_) | Element::Process(_) => {}
             Element::Merge(_)
             | Element::SharedMerge(_)
@@ -51,7 +51,7 @@ fn least_time(hops: &[Hop]) -> Time {
 fn meets_nobody(hops: &[Hop]) -> bool {
     for hop in hops {
         match hop.element {
-            Element::Link(_) | Element::Loss(_) | Element::Receiver => {}
+            Element::Link(_) | Element::Loss(_) | Element::Receiver | Element::Receivers(_) => {}
             Element::Merge(_) | Element::Sender | Element::Sink => return true,
             _ => return false,
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::cast::to_u32;
-use base::Clock;
+use base::{Clock, Time};
 use tcp::{Dialect, Receiver, ReceiverConfig, SenderConfig, SpareStates};
 
 use crate::capture_size::duplex;
@@ -19,6 +19,8 @@ pub(super) struct AckTimer {
     pub(super) flow: u32,
     /// Index of the first hop of its ACKs, right behind the hop of the receiver.
     pub(super) first_hop: u32,
+    /// Instant for which it is scheduled, in the event queue or in the stream of ACKs that its receiver sends with others.
+    pub(super) scheduled: Time,
 }
 
 /// Returns the receiver in the slot of packets without TCP, which no packet reaches.
@@ -98,7 +100,7 @@ impl Flows {
             slot.receiver_timer = to_u32(ack_timers.len());
             slots.push(slot);
             if connection.is_some_and(|tcp| tcp.receiver.delays_acks()) {
-                ack_timers.push(AckTimer { flow: to_u32(index), first_hop: acks });
+                ack_timers.push(AckTimer { flow: to_u32(index), first_hop: acks, scheduled: Time::NEVER });
             }
         }
         Flows { slots, accounts, ack_timers, spare_states: states }

@@ -10,6 +10,7 @@ use super::flows::AckTimer;
 use super::{EventId, Network};
 use crate::batches::BatchCounter;
 use crate::loss_log::Losses;
+use crate::route::Element;
 use crate::statistics::FlowStatistics;
 
 impl Network {
@@ -75,21 +76,37 @@ impl Network {
     /// Sends the ACK that a receiver has delayed, unless it has been sent meanwhile.
     #[inline(never)]
     pub(crate) fn on_receiver_timer(&mut self, timer: u32, now: Time) {
-        let AckTimer { flow, .. } = self.ack_timers[timer as usize];
+        let AckTimer { flow, first_hop, .. } = self.delayed_acks.timers[timer as usize];
+        if let Element::Receivers(stream) = self.hops[first_hop as usize - 1].element {
+            return self.on_stream_timer(stream, now);
+        }
         let slot = &mut self.flows[flow as usize];
         let deadline = slot.receiver.deadline();
-        let number = self.numbers.number(EventId::ReceiverTimer(timer));
-        self.events.set(number, if deadline > now { deadline } else { Time::NEVER });
+        let next = if deadline > now { deadline } else { Time::NEVER };
+        self.delayed_acks.timers[timer as usize].scheduled = next;
+        self.events.set(self.numbers.number(EventId::ReceiverTimer(timer)), next);
         if deadline <= now {
             let acknowledgment = slot.receiver.on_timer();
             self.send_ack(timer, now, acknowledgment);
         }
     }
 
+    /// Schedules a receiver's timer.
+    #[cold]
+    #[inline(never)]
+    fn schedule_ack(&mut self, timer: u32, deadline: Time) {
+        let AckTimer { first_hop, .. } = self.delayed_acks.timers[timer as usize];
+        self.delayed_acks.timers[timer as usize].scheduled = deadline;
+        if let Element::Receivers(stream) = self.hops[first_hop as usize - 1].element {
+            return self.schedule_in_stream(stream, timer, deadline);
+        }
+        self.events.advance(self.numbers.number(EventId::ReceiverTimer(timer)), deadline);
+    }
+
     /// Sends a delayed ACK.
     #[inline(never)]
-    fn send_ack(&mut self, timer: u32, now: Time, acknowledgment: Acknowledgment) {
-        let AckTimer { flow, first_hop } = self.ack_timers[timer as usize];
+    pub(super) fn send_ack(&mut self, timer: u32, now: Time, acknowledgment: Acknowledgment) {
+        let AckTimer { flow, first_hop, .. } = self.delayed_acks.timers[timer as usize];
         let (time, packet) = self.answer(flow, now, acknowledgment, first_hop);
         self.forward(time, packet);
     }
@@ -125,9 +142,10 @@ impl Network {
                 delays.arrive(packet.stamp, time);
             }
         }
-        if slot.receiver.deadline() != Time::NEVER {
-            self.events
-                .advance(self.numbers.number(EventId::ReceiverTimer(slot.receiver_timer)), slot.receiver.deadline());
+        let (deadline, timer) = (slot.receiver.deadline(), slot.receiver_timer);
+        // As an event does, one that is scheduled stays while the deadline moves on.
+        if deadline != Time::NEVER && deadline < self.delayed_acks.timers[timer as usize].scheduled {
+            self.schedule_ack(timer, deadline);
         }
         acknowledgment
     }

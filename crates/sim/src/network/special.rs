@@ -34,6 +34,7 @@ impl Network {
             | Element::Merge(_)
             | Element::SharedMerge(_)
             | Element::Receiver
+            | Element::Receivers(_)
             | Element::Sender
             | Element::SharedSender
             | Element::Sink => Some(time),

@@ -12,6 +12,12 @@ pub(super) enum Feeder {
     /// Private link of a flow; or a link, followed by the propagation delay of a flow: flow and link.
     Private(usize, usize),
     Receiver(usize),
+    /// All receivers behind a link whose delays, from the link to the receiver and from there on, are equal: as their data
+    /// arrive in order, so do their ACKs leave. The delays are the bits of their numbers.
+    Receivers {
+        link: usize,
+        delays: [u64; 2],
+    },
 }
 
 #[derive(Clone, Debug, Default)]
@@ -25,7 +31,7 @@ pub(super) fn feeders(scenario: &Scenario) -> Vec<Feeders> {
     let mut feeders = vec![Feeders::default(); scenario.elements.len()];
     for (index, (entry, _)) in scenario.members().enumerate() {
         let flow = &scenario.flows[entry];
-        for (path, start) in paths(flow, index) {
+        for (path, start) in paths(flow, index, &scenario.elements) {
             let mut feeder = start;
             for &link in path {
                 feeder = behind_own_delay(feeder, flow, index, link, &scenario.elements);
@@ -45,9 +51,25 @@ pub(super) fn feeders(scenario: &Scenario) -> Vec<Feeders> {
 }
 
 /// Returns the paths of a flow's data and of its answers, and the feeder of each path's first link; `None`: the clock.
-fn paths(flow: &FlowConfig, index: usize) -> impl Iterator<Item = (&[usize], Option<Feeder>)> {
-    let back = flow.way_back().map(|back| (back.path, Some(Feeder::Receiver(index))));
+fn paths<'a>(
+    flow: &'a FlowConfig,
+    index: usize,
+    elements: &[ElementConfig],
+) -> impl Iterator<Item = (&'a [usize], Option<Feeder>)> {
+    let back = flow.way_back().map(|back| (back.path, Some(feeder_at_far_end(flow, index, elements))));
     [(flow.path.as_slice(), None)].into_iter().chain(back)
+}
+
+/// Returns the feeder that the far end of a flow is: with all receivers that get their data in one stream, or alone.
+pub(super) fn feeder_at_far_end(flow: &FlowConfig, index: usize, elements: &[ElementConfig]) -> Feeder {
+    let link = flow.path.last().copied().filter(|&link| matches!(elements[link], ElementConfig::Link(_)));
+    let in_order = link.filter(|&link| !elements[link].overtakes());
+    match (in_order, flow.way_back()) {
+        (Some(link), Some(back)) if back.is_acks => {
+            Feeder::Receivers { link, delays: [flow.forward_delay_s.to_bits(), back.delay_s.to_bits()] }
+        }
+        _ => Feeder::Receiver(index),
+    }
 }
 
 /// Returns the feeder that a link is for the next one; `None` if its packets overtake, and so wait for the clock.
