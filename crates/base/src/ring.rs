@@ -88,6 +88,30 @@ impl<T: Copy + Default> Ring<T> {
         Some(entry)
     }
 
+    /// Removes and returns the entry with a number of entries before it.
+    pub fn remove(&mut self, before: usize) -> Option<T> {
+        let removed = *self.nth(before)?;
+        // The shorter part moves.
+        if before < self.len() / 2 {
+            for place in (0..before).rev() {
+                self.move_entry(place, place + 1);
+            }
+            self.pop();
+        } else {
+            for place in before + 1..self.len() {
+                self.move_entry(place, place - 1);
+            }
+            self.length -= 1;
+        }
+        Some(removed)
+    }
+
+    fn move_entry(&mut self, from: usize, to: usize) {
+        let mask = self.slots.len() - 1;
+        let head = self.head as usize;
+        self.slots[(head + to) & mask] = self.slots[(head + from) & mask];
+    }
+
     /// Moves the oldest entry behind the newest one.
     #[inline(always)]
     pub fn rotate(&mut self) {
@@ -163,6 +187,21 @@ mod tests {
                 assert!(shorter.iter().eq(by_one.iter()));
             }
             assert!(ring.iter().copied().eq(next_out..next_in));
+        }
+    }
+
+    #[test]
+    fn an_entry_is_removed_wherever_it_is() {
+        for (length, turns) in (0..20).flat_map(|length| (0..8).map(move |turns| (length, turns))) {
+            let mut ring = Ring::<usize>::default();
+            (0..length).for_each(|entry| ring.push(entry));
+            (0..turns).for_each(|_| ring.rotate());
+            for before in 0..length + 2 {
+                let (mut shorter, mut others) = (ring.clone(), ring.iter().copied().collect::<Vec<_>>());
+                let removed = (before < length).then(|| others.remove(before));
+                assert_eq!(shorter.remove(before), removed);
+                assert!(shorter.iter().eq(&others));
+            }
         }
     }
 }

@@ -135,6 +135,8 @@ pub(crate) struct Queue {
     /// Random numbers of the overflow rule.
     random: RandomStream,
     waiting: Classes,
+    /// The packet that was dequeued last. It stays here: it would be copied several times elsewhere.
+    dequeued: Waiting,
     /// Whether the AQM learns at each event when the oldest of the waiting packets arrived.
     watches_the_oldest: bool,
 }
@@ -158,6 +160,7 @@ impl Queue {
             random: if aqm.is_random() { random.branch("victim") } else { random.clone() },
             aqm: Aqms::new(*aqm, scheduler.has_aqm_by_class(), rate, clock, random),
             waiting: Classes::default(),
+            dequeued: Waiting::default(),
         }
     }
 
@@ -236,7 +239,7 @@ impl Queue {
         if verdict == Verdict::Mark && arriving.packet.marks.mark() {
             signalled(Signal::Marked, class, arriving);
         }
-        self.waiting.push(class, arriving);
+        self.waiting.push(class, &arriving);
         self.scheduler.joined(class, &arriving, &self.waiting);
         if !has_room && self.overflow.chooses_later() {
             self.drop_waiting(arriving.since, transmitter, signalled);
@@ -244,27 +247,20 @@ impl Queue {
         class
     }
 
-    /// Prefetches what the next departures need: of the class after the next one its state, of the one before it, whose
-    /// state has come meanwhile, its first packet.
-    #[inline(always)]
-    pub(crate) fn prefetch(&self) {
-        if let Some(class) = self.scheduler.upcoming(0) {
-            self.waiting.prefetch_first(class);
-        }
-        if let Some(class) = self.scheduler.upcoming(1) {
-            self.waiting.prefetch(class);
-            self.aqm.iter().for_each(|aqm| aqm.prefetch(class));
-        }
-    }
-
     /// Enqueues a packet that is neither dropped nor marked; returns its class.
     #[inline(always)]
-    pub(crate) fn join(&mut self, arriving: Waiting, origin: Origin) -> usize {
+    pub(crate) fn join(&mut self, arriving: &Waiting, origin: Origin) -> usize {
         self.advance(arriving.since);
         let class = self.scheduler.class(&arriving.packet, origin);
         self.waiting.push(class, arriving);
-        self.scheduler.joined(class, &arriving, &self.waiting);
+        self.scheduler.joined(class, arriving, &self.waiting);
         class
+    }
+
+    /// Returns the packet that was dequeued last.
+    #[inline(always)]
+    pub(crate) fn dequeued(&self) -> &Waiting {
+        &self.dequeued
     }
 
     /// Drops waiting packets until the buffer holds the rest.
@@ -287,19 +283,15 @@ impl Queue {
         }
     }
 
-    /// Removes and returns the next packet to transmit, with its class; drops those before it that the AQM drops at
-    /// departure.
+    /// Dequeues the next packet to transmit ([`Queue::dequeued`]), and returns its class; drops those before it that the AQM
+    /// drops at departure.
     #[inline(always)]
-    pub(crate) fn dequeue(
-        &mut self,
-        now: Time,
-        signalled: &mut impl FnMut(Signal, usize, Waiting),
-    ) -> Option<(usize, Waiting)> {
+    pub(crate) fn dequeue(&mut self, now: Time, signalled: &mut impl FnMut(Signal, usize, Waiting)) -> Option<usize> {
         self.advance(now);
         while let Some(class) = self.scheduler.next(&self.waiting) {
-            if let Some(next) = self.take_from(class, now, signalled) {
-                self.scheduler.sent(class, next.packet.bytes, &self.waiting);
-                return Some((class, next));
+            if self.dequeue_from(class, now, signalled) {
+                self.scheduler.sent(class, self.dequeued.packet.bytes, &self.waiting);
+                return Some(class);
             }
             let is_at_rest = match self.aqm.as_mut().filter(|aqm| aqm.are_by_class()) {
                 Some(aqm) => aqm.of(class).on_empty(now),
@@ -313,38 +305,32 @@ impl Queue {
         None
     }
 
-    /// Removes and returns the first packet of a class that its AQM does not drop.
+    /// Dequeues the first packet of a class that its AQM does not drop; returns whether there is one.
     #[inline(always)]
-    fn take_from(
-        &mut self,
-        class: usize,
-        now: Time,
-        signalled: &mut impl FnMut(Signal, usize, Waiting),
-    ) -> Option<Waiting> {
+    fn dequeue_from(&mut self, class: usize, now: Time, signalled: &mut impl FnMut(Signal, usize, Waiting)) -> bool {
         let mut again = false;
-        while let Some(mut next) = self.waiting.pop(class) {
-            let sojourn = now - next.since;
+        while self.waiting.pop(class, &mut self.dequeued) {
+            let sojourn = now - self.dequeued.since;
             if self.aqm.as_mut().is_none_or(|aqm| aqm.surely_passes(class, sojourn, again)) {
-                return Some(next);
+                return true;
             }
             let left = self.occupancy(Transmitter::Idle { since: now });
-            let Some(aqm) = &mut self.aqm else { return Some(next) };
+            let Some(aqm) = &mut self.aqm else { return true };
             let left_bytes = if aqm.are_by_class() { self.waiting.held_by(class).1 } else { left.bytes };
-            let capable = next.packet.marks.is_capable();
-            let bytes = next.packet.bytes;
-            let (left, left_in_class) = (&left, self.waiting.held_by(class).0);
+            let Packet { bytes, marks, .. } = self.dequeued.packet;
+            let (left, left_in_class, capable) = (&left, self.waiting.held_by(class).0, marks.is_capable());
             let departing = Departing { now, sojourn, capable, bytes, left, left_bytes, class, left_in_class, again };
             match aqm.on_departure(&departing) {
-                Verdict::Pass => return Some(next),
-                Verdict::Mark if next.packet.marks.mark() => {
-                    signalled(Signal::Marked, class, next);
-                    return Some(next);
+                Verdict::Pass => return true,
+                Verdict::Mark if self.dequeued.packet.marks.mark() => {
+                    signalled(Signal::Marked, class, self.dequeued);
+                    return true;
                 }
-                Verdict::Mark | Verdict::Drop => signalled(Signal::Dropped(Cause::Aqm), class, next),
+                Verdict::Mark | Verdict::Drop => signalled(Signal::Dropped(Cause::Aqm), class, self.dequeued),
             }
             again = true;
         }
-        None
+        false
     }
 
     fn occupancy(&self, transmitter: Transmitter) -> Occupancy {

@@ -19,7 +19,8 @@ use crate::statistics::{LinkStatistics, Measurement};
 pub struct QueuedLink {
     rate: Rate,
     queue: Queue,
-    in_transmission: Option<InTransmission>,
+    /// End of the transmission of the packet that was dequeued last; `None` if none is in transmission.
+    departure: Option<Time>,
     /// The last departure.
     idle_since: Time,
     statistics: LinkStatistics,
@@ -39,19 +40,13 @@ pub struct QueuedLink {
     shaper: Option<Box<Shaper>>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct InTransmission {
-    packet: Packet,
-    departure: Time,
-}
-
 impl QueuedLink {
     /// Returns an empty link.
     pub fn new(rate: Rate, buffer: Buffer, discipline: &Discipline, clock: Clock, random: RandomStream) -> QueuedLink {
         QueuedLink {
             rate,
             queue: Queue::new(discipline, buffer, rate, clock, random),
-            in_transmission: None,
+            departure: None,
             idle_since: Time::ZERO,
             statistics: LinkStatistics::default(),
             waits_from: Time::NEVER,
@@ -130,14 +125,14 @@ impl QueuedLink {
 
     /// Returns the number of packets in the link.
     pub fn packets(&self) -> u64 {
-        self.queue.len() as u64 + u64::from(self.in_transmission.is_some())
+        self.queue.len() as u64 + u64::from(self.departure.is_some())
     }
 
     /// Returns the departure of the packet in transmission, or the instant at which the bucket or the shaper lets a packet
     /// go.
     pub fn next_departure(&self) -> Time {
         match &self.bucket {
-            None => self.in_transmission.map_or(self.release(), |sent| sent.departure),
+            None => self.departure.unwrap_or_else(|| self.release()),
             Some(bucket) => bucket.release(),
         }
     }
@@ -155,19 +150,13 @@ impl QueuedLink {
     /// Returns whether a number of packets that arrive during a transmission surely find room.
     #[inline(always)]
     pub fn can_take_later(&self, packets: usize) -> bool {
-        self.in_transmission.is_some_and(|sent| self.queue.has_room_for(packets, sent.packet.bytes))
+        self.departure.is_some() && self.queue.has_room_for(packets, self.queue.dequeued().packet.bytes)
     }
 
     /// Returns the end of the transmission that goes on, and its packet.
     #[inline(always)]
     pub fn transmission(&self) -> Option<(Time, &Packet)> {
-        self.in_transmission.as_ref().map(|sent| (sent.departure, &sent.packet))
-    }
-
-    /// Prefetches what the next departures need.
-    #[inline(always)]
-    pub fn prefetch(&self) {
-        self.queue.prefetch();
+        self.departure.map(|departure| (departure, &self.queue.dequeued().packet))
     }
 
     /// Returns whether a token bucket lets a waiting packet go now.
@@ -185,10 +174,10 @@ impl QueuedLink {
         signalled: &mut impl FnMut(Signal, Packet),
     ) {
         self.statistics.arrived[measurement.index(now)] += 1;
-        let transmitter = match (self.in_transmission, &self.bucket) {
-            (Some(sent), _) => Transmitter::Busy { bytes: sent.packet.bytes },
-            (None, Some(_)) => Transmitter::Closed,
-            (None, None) => Transmitter::Idle { since: self.idle_since },
+        let transmitter = match &self.bucket {
+            _ if self.departure.is_some() => Transmitter::Busy { bytes: self.queue.dequeued().packet.bytes },
+            Some(_) => Transmitter::Closed,
+            None => Transmitter::Idle { since: self.idle_since },
         };
         let arriving = Waiting { packet, since: now };
         if self.bucket.as_ref().is_some_and(|bucket| !bucket.admits(now, packet.bytes)) {
@@ -211,9 +200,9 @@ impl QueuedLink {
     /// Handles the arrival of a packet during a transmission, where it is neither marked nor dropped
     /// ([`QueuedLink::decides_later`], [`QueuedLink::can_take_later`]).
     #[inline(always)]
-    pub fn join(&mut self, now: Time, packet: Packet, origin: Origin, measurement: &Measurement) {
+    pub fn join(&mut self, now: Time, packet: &Packet, origin: Origin, measurement: &Measurement) {
         self.statistics.arrived[measurement.index(now)] += 1;
-        let class = self.queue.join(Waiting { packet, since: now }, origin);
+        let class = self.queue.join(&Waiting { packet: *packet, since: now }, origin);
         if let Some(by_class) = &mut self.by_class {
             by_class.arrive(class, packet.flow, now, measurement);
         }
@@ -232,12 +221,12 @@ impl QueuedLink {
         if self.bucket.is_some() {
             return self.let_go(now, measurement, signalled);
         }
-        let sent = self.in_transmission.take();
+        let sent = self.departure.take().map(|_| self.queue.dequeued().packet);
         if sent.is_some() {
             self.idle_since = now;
         }
         self.transmit_next(now, measurement, signalled);
-        sent.map(|sent| sent.packet)
+        sent
     }
 
     /// Lets a packet go, which takes its tokens.
@@ -251,9 +240,10 @@ impl QueuedLink {
         let next = self.queue.dequeue(now, &mut counted);
         drop(counted);
         let bucket = self.bucket.as_mut()?;
-        if let Some((class, waiting @ Waiting { packet, since })) = next {
+        let Waiting { packet, since } = *self.queue.dequeued();
+        if let Some(class) = next {
             match &mut self.by_class {
-                Some(by_class) => by_class.send(class, &waiting, now, now, measurement),
+                Some(by_class) => by_class.send(class, self.queue.dequeued(), now, now, measurement),
                 None if since >= self.waits_from => self.waits.record(now - since),
                 None => {}
             }
@@ -262,7 +252,7 @@ impl QueuedLink {
             self.statistics.released(now, service, packet.bytes, measurement);
         }
         bucket.plan(now, self.queue.len());
-        next.map(|(_, waiting)| waiting.packet)
+        next.map(|_| packet)
     }
 
     /// Counts the packets that wait at the end of the run.
@@ -275,12 +265,12 @@ impl QueuedLink {
     /// Returns the counters at an instant, before all that happens then: what was counted for later is taken off.
     pub fn sample(&self, instant: Time, measurement: &Measurement) -> LinkSample {
         let mut sample = LinkSample::of(&self.statistics);
-        if let Some(sent) = &self.in_transmission {
-            let later = sent.departure.min(measurement.end) - instant;
+        if let Some((departure, packet)) = self.transmission() {
+            let later = departure.min(measurement.end) - instant;
             sample.queue_area -= u128::from(later.ticks());
             sample.busy -= u128::from(later.ticks());
-            if sent.departure <= measurement.end {
-                sample.departed_bytes -= u64::from(sent.packet.bytes);
+            if departure <= measurement.end {
+                sample.departed_bytes -= u64::from(packet.bytes);
             }
         }
         for waiting in self.queue.iter() {
@@ -290,31 +280,32 @@ impl QueuedLink {
     }
 
     fn transmit_next(&mut self, now: Time, measurement: &Measurement, signalled: &mut impl FnMut(Signal, Packet)) {
-        if self.in_transmission.is_some() || self.shaper.as_ref().is_some_and(|shaper| shaper.release() > now) {
+        if self.departure.is_some() || self.shaper.as_ref().is_some_and(|shaper| shaper.release() > now) {
             return;
         }
         let mut counted = counted(&mut self.statistics, &mut self.by_class, now, measurement, signalled);
         let next = self.queue.dequeue(now, &mut counted);
         drop(counted);
-        let Some((class, waiting @ Waiting { packet, since })) = next else { return };
+        let Some(class) = next else { return };
+        let (since, bytes) = (self.queue.dequeued().since, self.queue.dequeued().packet.bytes);
         if let Some(shaper) = &mut self.shaper {
-            shaper.take(now, packet.bytes);
+            shaper.take(now, bytes);
         }
         if self.idle_since < now {
             self.rate.restart();
         }
         let departure = match &mut self.process {
-            None => now + self.rate.service_time(packet.bytes),
-            Some(process) => process.departure(since, now, packet.bytes),
+            None => now + self.rate.service_time(bytes),
+            Some(process) => process.departure(since, now, bytes),
         };
         match &mut self.by_class {
-            Some(by_class) => by_class.send(class, &waiting, now, departure, measurement),
+            Some(by_class) => by_class.send(class, self.queue.dequeued(), now, departure, measurement),
             None if since >= self.waits_from => self.waits.record(now - since),
             None => {}
         }
         self.statistics.in_link(since, departure, measurement);
-        self.statistics.transmitted(now, departure, packet.bytes, measurement);
-        self.in_transmission = Some(InTransmission { packet, departure });
+        self.statistics.transmitted(now, departure, bytes, measurement);
+        self.departure = Some(departure);
     }
 }
 

@@ -9,7 +9,7 @@ mod state;
 mod step;
 
 use base::cast::to_u32;
-use base::{prefetch, Clock, RandomStream, Rate, Time};
+use base::{Clock, RandomStream, Rate, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::buffer::Occupancy;
@@ -298,12 +298,6 @@ impl Aqms {
     #[inline(always)]
     pub(super) fn of(&mut self, class: usize) -> &mut dyn Algorithm {
         self.aqm(class).algorithm()
-    }
-
-    /// Prefetches the algorithm that sees the packets of a class.
-    #[inline(always)]
-    pub(super) fn prefetch(&self, class: usize) {
-        self.each.get(class).into_iter().for_each(prefetch);
     }
 
     /// Lets a packet of a class depart if it waited for so short a time that nothing else matters; returns whether it does.

@@ -1,8 +1,7 @@
-use base::{prefetch, Packet, Time};
-use std::collections::VecDeque;
+use base::{Packet, Ring, Time};
 
 /// A packet in the queue.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Waiting {
     pub(crate) packet: Packet,
     /// Instant of its arrival.
@@ -21,7 +20,7 @@ pub(super) struct Position {
 #[derive(Clone, Debug, Default)]
 #[repr(align(64))]
 struct Class {
-    fifo: VecDeque<Waiting>,
+    fifo: Ring<Waiting>,
     bytes: u64,
     /// Number of the last change of its length, among those of all classes.
     changed: u64,
@@ -60,7 +59,7 @@ impl Classes {
 
     /// Returns the waiting packets, class by class.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Waiting> {
-        self.classes.iter().flat_map(|class| &class.fifo)
+        self.classes.iter().flat_map(|class| class.fifo.iter())
     }
 
     /// Returns the first class, from the highest on, that has a packet.
@@ -71,8 +70,8 @@ impl Classes {
     /// Returns the last packet of the lowest class that has one.
     pub(super) fn last_of_lowest(&self) -> Option<(Position, &Waiting)> {
         let class = self.classes.iter().rposition(|class| !class.fifo.is_empty())?;
-        let last = self.classes[class].fifo.back()?;
-        Some((Position { class, index: self.classes[class].fifo.len() - 1 }, last))
+        let index = self.classes[class].fifo.len() - 1;
+        Some((Position { class, index }, self.classes[class].fifo.nth(index)?))
     }
 
     /// Returns the last packet of the class with the most packets, the first of such classes.
@@ -116,21 +115,9 @@ impl Classes {
         None
     }
 
-    /// Prefetches a class.
-    #[inline(always)]
-    pub(super) fn prefetch(&self, class: usize) {
-        self.classes.get(class).into_iter().for_each(prefetch);
-    }
-
-    /// Prefetches the first packet of a class.
-    #[inline(always)]
-    pub(super) fn prefetch_first(&self, class: usize) {
-        self.classes.get(class).and_then(|class| class.fifo.front()).into_iter().for_each(prefetch);
-    }
-
     /// Appends a packet to its class.
     #[inline(always)]
-    pub(super) fn push(&mut self, class: usize, waiting: Waiting) {
+    pub(super) fn push(&mut self, class: usize, waiting: &Waiting) {
         if class >= self.classes.len() {
             self.classes.resize_with(class + 1, Class::default);
         }
@@ -138,18 +125,20 @@ impl Classes {
         (self.packets, self.bytes, self.changes) = (self.packets + 1, self.bytes + bytes, self.changes + 1);
         let class = &mut self.classes[class];
         (class.bytes, class.changed) = (class.bytes + bytes, self.changes);
-        class.fifo.push_back(waiting);
+        class.fifo.push(*waiting);
     }
 
-    /// Removes the first packet of a class.
+    /// Moves the first packet of a class to `to`; returns whether there is one.
     #[inline(always)]
-    pub(super) fn pop(&mut self, class: usize) -> Option<Waiting> {
-        let class = self.classes.get_mut(class)?;
-        let waiting = class.fifo.pop_front()?;
-        let bytes = u64::from(waiting.packet.bytes);
+    pub(super) fn pop(&mut self, class: usize, to: &mut Waiting) -> bool {
+        let Some(class) = self.classes.get_mut(class) else { return false };
+        let Some(first) = class.fifo.front() else { return false };
+        *to = *first;
+        class.fifo.pop();
+        let bytes = u64::from(to.packet.bytes);
         (self.packets, self.bytes, self.changes) = (self.packets - 1, self.bytes - bytes, self.changes + 1);
         (class.bytes, class.changed) = (class.bytes - bytes, self.changes);
-        Some(waiting)
+        true
     }
 
     /// Removes the packet at a position.

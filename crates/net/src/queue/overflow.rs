@@ -93,7 +93,7 @@ impl Overflow {
         let largest = if self == Overflow::Fattest { LARGEST_BATCH } else { 1 };
         let (mut packets, mut bytes) = (0, 0);
         while packets < largest && (packets == 0 || bytes < held / 2) {
-            let Some(first) = waiting.pop(class) else { break };
+            let Some(first) = waiting.remove(Position { class, index: 0 }) else { break };
             (packets, bytes) = (packets + 1, bytes + u64::from(first.packet.bytes));
             dropped(class, first);
         }

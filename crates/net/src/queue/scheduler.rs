@@ -233,17 +233,6 @@ impl Scheduler {
         }
     }
 
-    /// Returns the class whose turn is a number of turns after the next one, if nothing else happens; `None` where that is
-    /// not known at once. What the class needs may be prefetched: no result depends on it.
-    #[inline(always)]
-    pub(super) fn upcoming(&self, turns: usize) -> Option<usize> {
-        match self {
-            Scheduler::Fq(fq) => fq.upcoming(turns),
-            Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Dual(_) | Scheduler::Wfq(_) => None,
-            Scheduler::Sfq(_) | Scheduler::Drr(_) | Scheduler::Cake(_) => None,
-        }
-    }
-
     /// Notes that the class that is next has sent a packet.
     #[inline(always)]
     pub(super) fn sent(&mut self, class: usize, bytes: u16, waiting: &Classes) {

@@ -73,7 +73,6 @@ impl Network {
                 self.report_drops(self.elements.queue_links[index as usize], time);
             }
             let queue = &self.elements.queues[index as usize];
-            queue.prefetch();
             let (next, flow, data_or_ack) = match queue.transmission() {
                 // What a request or an ACK of a FIN does to its receiver belongs to its instant.
                 Some((end, packet)) => {

@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 
 use base::cast::to_u32;
-use base::{Packet, Time};
+use base::Time;
 use net::{Origin, QueuedLink};
 
 use super::ahead::known_arrivals;
 use super::event::EventId;
-use super::{copy_by_field, Network, Scheduled};
+use super::{Network, Scheduled};
 use crate::route::{Element, Hop};
 
 /// The queues whose arrivals need no events while a packet is in transmission, and the merge points in front of them.
@@ -107,8 +107,7 @@ impl Network {
     /// Forwards the first packet of a feed to its queue.
     #[inline(never)]
     pub(super) fn on_feed(&mut self, merge: u32, queue: u32, now: Time) {
-        let Some(Scheduled { mut packet, .. }) = self.merges[merge as usize].pop() else { return };
-        packet.hop += 1;
+        let Some(Scheduled { packet, .. }) = self.merges[merge as usize].pop() else { return };
         if let Element::Queue { index, level, host } = self.hops[packet.hop as usize].element {
             self.join_queue(index, now, packet, Origin { level, host });
         }
@@ -120,10 +119,7 @@ impl Network {
     pub(super) fn take_arrivals(&mut self, merge: u32, queue: u32, until: Time) {
         let (stream, queue) = (&mut self.merges[merge as usize], &mut self.elements.queues[queue as usize]);
         while let Some(Scheduled { time, packet }) = stream.front().filter(|first| first.time < until) {
-            let hop = packet.hop + 1;
-            if let Element::Queue { level, host, .. } = self.hops[hop as usize].element {
-                // Field by field: a copy that is written in parts and read whole waits for its stores.
-                let packet = Packet { hop, ..copy_by_field(packet) };
+            if let Element::Queue { level, host, .. } = self.hops[packet.hop as usize].element {
                 queue.join(*time, packet, Origin { level, host }, &self.measurement);
             }
             self.feeds.arrivals += 1;

@@ -22,7 +22,8 @@ impl Network {
         }
         let stream = &mut self.merges[merge as usize];
         if let Some(queue) = self.feeds.queue_behind(merge) {
-            stream.push(Scheduled { time, packet });
+            // The next hop is that of the queue.
+            stream.push(Scheduled { time, packet: Packet { hop: packet.hop + 1, ..packet } });
             return self.schedule_added(merge, queue);
         }
         if stream.is_empty() {

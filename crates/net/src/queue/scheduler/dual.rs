@@ -89,7 +89,7 @@ mod tests {
         for (class, packets) in [(L4S, l4s), (CLASSIC, classic)] {
             for sequence in 0..packets as u64 {
                 let packet = Packet { sequence, bytes: 1500, ..Packet::default() };
-                waiting.push(class, Waiting { packet, since: Time::ZERO });
+                waiting.push(class, &Waiting { packet, since: Time::ZERO });
             }
         }
         waiting
@@ -97,8 +97,9 @@ mod tests {
 
     fn serve(dual: &mut Dual, waiting: &mut Classes) -> Option<usize> {
         let class = dual.next(waiting)?;
-        let bytes = waiting.pop(class).map_or(0, |served| served.packet.bytes);
-        dual.sent(class, bytes, waiting);
+        let mut served = Waiting::default();
+        waiting.pop(class, &mut served);
+        dual.sent(class, served.packet.bytes, waiting);
         Some(class)
     }
 

@@ -1,5 +1,5 @@
 use base::cast::{to_index, to_u32};
-use base::{prefetch, Packet, RandomStream, Ring};
+use base::{Packet, RandomStream, Ring};
 use serde::{Deserialize, Serialize};
 
 use super::flows::FlowQueues;
@@ -127,15 +127,6 @@ impl Fq {
                 self.old.push(number);
             }
         }
-    }
-
-    /// Returns the old class whose turn is a number of turns after the next one, if nothing else happens, and prefetches its
-    /// place in the rounds.
-    #[inline(always)]
-    pub(super) fn upcoming(&self, turns: usize) -> Option<usize> {
-        let class = to_index((*self.old.nth(turns + 1)?).into());
-        self.states.get(class).into_iter().for_each(prefetch);
-        Some(class)
     }
 
     /// Notes that the class whose turn it is has sent a packet.

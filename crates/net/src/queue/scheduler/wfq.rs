@@ -197,13 +197,13 @@ mod tests {
             let packet = Packet { flow, bytes, ..Packet::default() };
             let arriving = Waiting { packet, since: Time::from_ticks(at_us * 1_000_000) };
             let class = self.wfq.class(&packet);
-            self.waiting.push(class, arriving);
+            self.waiting.push(class, &arriving);
             self.wfq.joined(class, &arriving);
         }
 
         fn send(&mut self) -> Option<usize> {
             let class = self.wfq.next(&self.waiting)?;
-            self.waiting.pop(class);
+            self.waiting.pop(class, &mut Waiting::default());
             self.wfq.sent(class, &self.waiting);
             Some(class)
         }

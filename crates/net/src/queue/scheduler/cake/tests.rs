@@ -4,7 +4,7 @@ use base::{Clock, Rate, Time};
 
 use super::*;
 use crate::buffer::{Buffer, BufferLimit, Counting};
-use crate::queue::{AqmConfig, CobaltConfig, Discipline, Overflow, SchedulerConfig};
+use crate::queue::{AqmConfig, CobaltConfig, Discipline, Overflow, SchedulerConfig, Waiting};
 use crate::queued::QueuedLink;
 use crate::statistics::Measurement;
 
@@ -110,12 +110,12 @@ fn an_empty_queue_decays_until_its_aqm_is_at_rest() {
     let packet = |flow| Packet { flow, bytes: 1000, ..Packet::default() };
     let join = |cake: &mut Cake, waiting: &mut Classes, flow| {
         let class = cake.class(&packet(flow), Origin::default());
-        waiting.push(class, crate::queue::classes::Waiting { packet: packet(flow), since: Time::ZERO });
+        waiting.push(class, &Waiting { packet: packet(flow), since: Time::ZERO });
         cake.joined(class);
     };
     (0..3).for_each(|_| join(&mut cake, &mut waiting, 0));
     join(&mut cake, &mut waiting, 1);
-    waiting.pop(1);
+    waiting.pop(1, &mut Waiting::default());
     // Queue 1 is found empty, with an AQM at work.
     cake.states[0].deficit = 0;
     assert_eq!(cake.next(&waiting), Some(1));
