@@ -58,9 +58,9 @@ struct Enqueued {
 
 /// A packet size whose service time is a whole number of ticks, and that time.
 #[derive(Clone, Copy, Debug, Default)]
-struct Size {
-    service: Time,
-    bytes: u16,
+pub(crate) struct Size {
+    pub(crate) service: Time,
+    pub(crate) bytes: u16,
 }
 
 impl Link {

@@ -239,8 +239,8 @@ impl Queue {
         if verdict == Verdict::Mark && arriving.packet.marks.mark() {
             signalled(Signal::Marked, class, arriving);
         }
-        self.waiting.push(class, &arriving);
-        self.scheduler.joined(class, &arriving, &self.waiting);
+        self.waiting.push(class, arriving.since, &arriving.packet);
+        self.scheduler.joined(class, arriving.since, arriving.packet.bytes, &mut self.waiting);
         if !has_room && self.overflow.chooses_later() {
             self.drop_waiting(arriving.since, transmitter, signalled);
         }
@@ -249,11 +249,11 @@ impl Queue {
 
     /// Enqueues a packet that is neither dropped nor marked; returns its class.
     #[inline(always)]
-    pub(crate) fn join(&mut self, arriving: &Waiting, origin: Origin) -> usize {
-        self.advance(arriving.since);
-        let class = self.scheduler.class(&arriving.packet, origin);
-        self.waiting.push(class, arriving);
-        self.scheduler.joined(class, arriving, &self.waiting);
+    pub(crate) fn join(&mut self, now: Time, packet: &Packet, origin: Origin) -> usize {
+        self.advance(now);
+        let class = self.scheduler.class(packet, origin);
+        self.waiting.push(class, now, packet);
+        self.scheduler.joined(class, now, packet.bytes, &mut self.waiting);
         class
     }
 
@@ -288,16 +288,16 @@ impl Queue {
     #[inline(always)]
     pub(crate) fn dequeue(&mut self, now: Time, signalled: &mut impl FnMut(Signal, usize, Waiting)) -> Option<usize> {
         self.advance(now);
-        while let Some(class) = self.scheduler.next(&self.waiting) {
+        while let Some(class) = self.scheduler.next(&mut self.waiting) {
             if self.dequeue_from(class, now, signalled) {
-                self.scheduler.sent(class, self.dequeued.packet.bytes, &self.waiting);
+                self.scheduler.sent(class, self.dequeued.packet.bytes, &mut self.waiting);
                 return Some(class);
             }
             let is_at_rest = match self.aqm.as_mut().filter(|aqm| aqm.are_by_class()) {
                 Some(aqm) => aqm.of(class).on_empty(now),
                 None => true,
             };
-            self.scheduler.found_empty(class, is_at_rest);
+            self.scheduler.found_empty(class, is_at_rest, &mut self.waiting);
         }
         if let Some(aqm) = self.aqm.as_mut().filter(|aqm| !aqm.are_by_class()) {
             aqm.of(0).on_empty(now);

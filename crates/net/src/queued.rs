@@ -3,6 +3,7 @@ use base::{Clock, Histogram, Packet, RandomStream, Rate, Time};
 use crate::bucket::{BucketConfig, BucketKind, TokenBucket};
 use crate::buffer::Buffer;
 use crate::by_class::{ByClass, ClassStatistics, FlowGroups};
+use crate::link::Size;
 use crate::queue::{
     AqmState, Cause, Discipline, FlowEntry, Origin, Queue, SchedulerConfig, Signal, Transmitter, Waiting,
 };
@@ -18,6 +19,8 @@ use crate::statistics::{LinkStatistics, Measurement};
 #[derive(Clone, Debug)]
 pub struct QueuedLink {
     rate: Rate,
+    /// The size of the latest packets whose service time is a whole number of ticks.
+    latest: Size,
     queue: Queue,
     /// End of the transmission of the packet that was dequeued last; `None` if none is in transmission.
     departure: Option<Time>,
@@ -45,6 +48,7 @@ impl QueuedLink {
     pub fn new(rate: Rate, buffer: Buffer, discipline: &Discipline, clock: Clock, random: RandomStream) -> QueuedLink {
         QueuedLink {
             rate,
+            latest: Size::default(),
             queue: Queue::new(discipline, buffer, rate, clock, random),
             departure: None,
             idle_since: Time::ZERO,
@@ -202,7 +206,7 @@ impl QueuedLink {
     #[inline(always)]
     pub fn join(&mut self, now: Time, packet: &Packet, origin: Origin, measurement: &Measurement) {
         self.statistics.arrived[measurement.index(now)] += 1;
-        let class = self.queue.join(&Waiting { packet: *packet, since: now }, origin);
+        let class = self.queue.join(now, packet, origin);
         if let Some(by_class) = &mut self.by_class {
             by_class.arrive(class, packet.flow, now, measurement);
         }
@@ -279,6 +283,16 @@ impl QueuedLink {
         sample
     }
 
+    /// Returns the service time of a packet of another size than the latest, which it replaces if it is a whole number of
+    /// ticks.
+    fn service_time(&mut self, bytes: u16) -> Time {
+        if let (service, 0) = self.rate.exact_service_time(bytes) {
+            self.latest = Size { service, bytes };
+            return service;
+        }
+        self.rate.service_time(bytes)
+    }
+
     fn transmit_next(&mut self, now: Time, measurement: &Measurement, signalled: &mut impl FnMut(Signal, Packet)) {
         if self.departure.is_some() || self.shaper.as_ref().is_some_and(|shaper| shaper.release() > now) {
             return;
@@ -295,7 +309,8 @@ impl QueuedLink {
             self.rate.restart();
         }
         let departure = match &mut self.process {
-            None => now + self.rate.service_time(bytes),
+            None if bytes == self.latest.bytes => now + self.latest.service,
+            None => now + self.service_time(bytes),
             Some(process) => process.departure(since, now, bytes),
         };
         match &mut self.by_class {
@@ -303,8 +318,7 @@ impl QueuedLink {
             None if since >= self.waits_from => self.waits.record(now - since),
             None => {}
         }
-        self.statistics.in_link(since, departure, measurement);
-        self.statistics.transmitted(now, departure, bytes, measurement);
+        self.statistics.carry(since, now, departure, bytes, measurement);
         self.departure = Some(departure);
     }
 }

@@ -113,6 +113,26 @@ impl LinkStatistics {
         }
     }
 
+    /// Counts a packet that arrived at `since` and is transmitted from `start` until `departure`.
+    #[inline(always)]
+    pub fn carry(&mut self, since: Time, start: Time, departure: Time, bytes: u16, measurement: &Measurement) {
+        if since < measurement.warmup || departure > measurement.end {
+            return self.carry_in_part(since, start, departure, bytes, measurement);
+        }
+        self.queue_area += u128::from((departure - since).ticks());
+        self.busy += u128::from((departure - start).ticks());
+        self.departed[1] += 1;
+        self.departed_bytes[1] += u64::from(bytes);
+    }
+
+    /// Counts a packet whose time in the link lies in the measured part in part alone, if at all.
+    #[cold]
+    #[inline(never)]
+    fn carry_in_part(&mut self, since: Time, start: Time, departure: Time, bytes: u16, measurement: &Measurement) {
+        self.in_link(since, departure, measurement);
+        self.transmitted(start, departure, bytes, measurement);
+    }
+
     /// Counts a packet that leaves at once, and the time that a link of the same rate would transmit it.
     pub fn released(&mut self, now: Time, service: Time, bytes: u16, measurement: &Measurement) {
         if now <= measurement.end {

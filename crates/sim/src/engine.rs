@@ -129,6 +129,11 @@ impl Engine {
                     }
                 }
                 EventId::SharedAcks => self.on_shared_acks(time),
+                EventId::Acks(stream) => {
+                    if let Some(flow) = self.on_acks(stream, time) {
+                        return Progress::Failed(self.flood(flow));
+                    }
+                }
                 EventId::SharedMerge(merge) => self.on_shared_merge(merge, time),
                 EventId::Merge(merge) => self.network.on_merge(merge, time),
                 EventId::Queue(index) => self.network.on_queue(index, time),
@@ -199,20 +204,6 @@ impl Engine {
     #[cold]
     fn failed(&self, flow: u32, at: Time, why: &str) -> String {
         format!("flow \"{}\" at {:.6} s: {why}", self.flow_name(flow), self.network.clock.seconds(at))
-    }
-
-    /// Returns the name of a flow, with its number if it is one of several.
-    fn flow_name(&self, flow: u32) -> String {
-        let mut number = flow as usize;
-        let entry = self.entries.iter().find(|(_, count)| {
-            let here = number < *count;
-            number -= if here { 0 } else { *count };
-            here
-        });
-        entry.map_or(String::new(), |(name, count)| match count {
-            1 => name.clone(),
-            _ => format!("{name}[{number}]"),
-        })
     }
 
     /// Handles the event of a sender: at equal instants an ACK, then the timer, then the start.

@@ -38,12 +38,13 @@ use deferred::Feeds;
 pub(crate) use elements::Elements;
 pub(crate) use event::{EventId, EventNumbers};
 use flows::Flows;
+use waiting::WaitingAcks;
 
 /// A packet and the time of its next step.
 #[derive(Clone, Copy, Debug, Default)]
-struct Scheduled {
-    time: Time,
-    packet: Packet,
+pub(crate) struct Scheduled {
+    pub(crate) time: Time,
+    pub(crate) packet: Packet,
 }
 
 /// Everything but the senders: links, merge points, receivers, and the return paths.
@@ -88,10 +89,7 @@ pub(crate) struct Network {
     shared_merges: Vec<CalendarQueue>,
     /// Packets in each pipe in which packets overtake.
     in_pipes: Vec<CalendarQueue>,
-    /// ACKs before the sender of each flow; empty if all flows share theirs.
-    acks: Vec<Ring<ArrivingAck>>,
-    /// ACKs before the senders of all other flows.
-    shared_acks: CalendarQueue,
+    acks: WaitingAcks,
     delayed_acks: DelayedAcks,
     /// Departures of packets that had waited for their sender's pacer and needed no event.
     pub(crate) departures_ahead: u64,
@@ -126,7 +124,7 @@ impl Network {
             measurement,
             batch_end: counted.as_ref().map_or(Time::NEVER, |batches| batches.end()),
             batches: counted,
-            events: event_queue(&numbers, elements.queues.len(), flows.len()),
+            events: event::event_queue(&numbers, elements.queues.len(), flows.len()),
             numbers,
             recoveries: vec![RecoveryStatistics::default(); accounts.len()],
             accounts,
@@ -138,7 +136,7 @@ impl Network {
             completions: Completions::new(scenario, clock),
             pings: Pings::new(scenario, clock),
             handshakes: flows::handshakes(scenario, clock),
-            acks: ack_queues(&routes.hops, flows.len()),
+            acks: WaitingAcks::new(&routes, flows.len()),
             delayed_acks: DelayedAcks::new(ack_timers, &routes.hops, routes.ack_streams),
             hops: routes.hops,
             link_kinds: routes.link_kinds,
@@ -149,7 +147,6 @@ impl Network {
             merges: vec![Ring::default(); routes.merges],
             feeds: Feeds::default(),
             shared_merges: vec![CalendarQueue::default(); routes.shared_merges],
-            shared_acks: CalendarQueue::default(),
             flows,
             spare_states,
             departures_ahead: 0,
@@ -227,6 +224,7 @@ impl Network {
                 Element::Merge(merge) => break self.wait_at_merge::<PRIVATE>(merge, time, *packet),
                 Element::SharedMerge(merge) => break self.wait_at_shared_merge(merge, time, *packet),
                 Element::Sender => break self.wait_for_sender(time, packet),
+                Element::Senders(stream) => break self.wait_for_senders(stream, time, packet),
                 Element::Queue { index, level, host } => {
                     break self.join_queue(index, time, *packet, Origin { level, host });
                 }
@@ -374,22 +372,9 @@ fn event_numbers(scenario: &Scenario, routes: &Routes, elements: &Elements, rece
         merges: routes.merges,
         pipes: elements.pipes.len(),
         shared_merges: routes.shared_merges,
+        acks: routes.arriving_acks,
         receiver_timers,
     })
-}
-
-/// Returns the queues of ACKs before the senders of flows; none if all flows share theirs.
-fn ack_queues(hops: &[Hop], flows: usize) -> Vec<Ring<ArrivingAck>> {
-    let own = hops.iter().any(|hop| hop.element == Element::Sender);
-    vec![Ring::default(); if own { flows } else { 0 }]
-}
-
-/// Returns the event queue of all owners of events. Those with the most are the queues, in which all packets wait, or
-/// else the merge points.
-fn event_queue(numbers: &EventNumbers, queues: usize, flows: usize) -> Tournament {
-    let first_rare = if queues > 0 { EventId::Merge(0) } else { EventId::ReceiverTimer(0) };
-    let frequent = numbers.number(first_rare) as usize;
-    Tournament::with_frequent(frequent, numbers.number(EventId::Sender(0)) as usize + flows)
 }
 
 /// Returns a copy of a packet that is made of its fields, so that the original can stay in registers.

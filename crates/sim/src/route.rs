@@ -2,6 +2,7 @@
 //! clock.
 
 mod feeders;
+mod streams;
 
 use std::collections::BTreeMap;
 
@@ -12,6 +13,7 @@ use net::Origin;
 use crate::flow::{DepartureSlot, SlotAllocator};
 use crate::scenario::{ElementConfig, FlowConfig, LinkConfig, Scenario};
 use feeders::{behind_own_delay, feeder_at_far_end, feeder_of, feeders, Feeder, Feeders};
+use streams::{ack_streams, arriving_acks};
 
 /// One step of a packet's path.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,6 +42,8 @@ pub(crate) enum Element {
     Receivers(u32),
     /// The sender of the packet's flow; ACKs wait in the flow's own queue.
     Sender,
+    /// The sender of the packet's flow, one of several that get their ACKs in one stream: these wait in one queue.
+    Senders(u32),
     /// The sender of the packet's flow, with private links on both sides; ACKs wait in one queue for all such senders.
     SharedSender,
     /// The receiver of datagrams.
@@ -110,6 +114,8 @@ pub(crate) struct Routes {
     pub(crate) shared_merges: usize,
     /// Number of streams of ACKs that several receivers send.
     pub(crate) ack_streams: usize,
+    /// Number of streams of ACKs that several senders get.
+    pub(crate) arriving_acks: usize,
     pub(crate) private_groups: Vec<PrivateGroup>,
 }
 
@@ -165,36 +171,9 @@ fn split_process<'a>(path: &'a [usize], elements: &[ElementConfig]) -> (&'a [usi
     path.split_at(path.len() - usize::from(ends_in_process))
 }
 
-/// Returns the streams of ACKs that several receivers send, and their numbers.
-fn ack_streams(scenario: &Scenario) -> BTreeMap<Feeder, u32> {
-    let mut receivers: BTreeMap<Feeder, usize> = BTreeMap::new();
-    for flow in &scenario.flows {
-        let feeder = feeder_at_far_end(flow, 0, &scenario.elements);
-        if let Feeder::Receivers { .. } = feeder {
-            *receivers.entry(feeder).or_default() += flow.count;
-        }
-    }
-    let several = receivers.into_iter().filter(|&(_, count)| count > 1);
-    several.zip(0..).map(|((feeder, _), number)| (feeder, number)).collect()
-}
-
 /// Returns the hops of all flows.
 pub(crate) fn routes(scenario: &Scenario, clock: Clock) -> Routes {
-    let mut builder = RouteBuilder {
-        link_kinds: link_kinds(scenario),
-        pipes: pipes(&scenario.elements),
-        losses: losses(&scenario.elements),
-        feeders: feeders(scenario),
-        merges: BTreeMap::new(),
-        shared_merges: BTreeMap::new(),
-        ack_streams: ack_streams(scenario),
-        hops: Vec::new(),
-        elements: &scenario.elements,
-        clock,
-        private_groups: BTreeMap::new(),
-        allocator: SlotAllocator::default(),
-        departure_slots: 0,
-    };
+    let mut builder = RouteBuilder::new(scenario, clock);
     let mut starts: Vec<(u32, u32)> = Vec::with_capacity(scenario.flow_count());
     for (entry, flow) in scenario.flows.iter().enumerate() {
         let first = builder.hops.len();
@@ -219,6 +198,7 @@ pub(crate) fn routes(scenario: &Scenario, clock: Clock) -> Routes {
         merges: builder.merges.len(),
         shared_merges: builder.shared_merges.len(),
         ack_streams: builder.ack_streams.len(),
+        arriving_acks: builder.arriving_acks.len(),
         private_groups: private_groups.into_iter().map(|(group, _)| group).collect(),
     }
 }
@@ -233,6 +213,8 @@ struct RouteBuilder<'a> {
     shared_merges: BTreeMap<usize, u32>,
     /// Streams of ACKs that several receivers send.
     ack_streams: BTreeMap<Feeder, u32>,
+    /// Streams of ACKs that several senders get, by what feeds them.
+    arriving_acks: BTreeMap<Feeder, u32>,
     hops: Vec<Hop>,
     elements: &'a [ElementConfig],
     clock: Clock,
@@ -253,7 +235,26 @@ struct FlowDirection {
     is_answer: bool,
 }
 
-impl RouteBuilder<'_> {
+impl<'a> RouteBuilder<'a> {
+    fn new(scenario: &'a Scenario, clock: Clock) -> RouteBuilder<'a> {
+        RouteBuilder {
+            link_kinds: link_kinds(scenario),
+            pipes: pipes(&scenario.elements),
+            losses: losses(&scenario.elements),
+            feeders: feeders(scenario),
+            merges: BTreeMap::new(),
+            shared_merges: BTreeMap::new(),
+            ack_streams: ack_streams(scenario),
+            arriving_acks: arriving_acks(scenario),
+            hops: Vec::new(),
+            elements: &scenario.elements,
+            clock,
+            private_groups: BTreeMap::new(),
+            allocator: SlotAllocator::default(),
+            departure_slots: 0,
+        }
+    }
+
     /// Adds the hops of a flow; returns the first hop of its data and of its ACKs or echoes.
     fn add_flow(&mut self, index: usize, entry: usize, flow: &FlowConfig) -> (u32, u32) {
         let data = to_u32(self.hops.len());
@@ -279,7 +280,8 @@ impl RouteBuilder<'_> {
         let answers = to_u32(self.hops.len());
         let origin = Origin { level: back.priority, ..origin };
         let direction = FlowDirection { bytes: back.bytes, origin, is_answer: true, ..direction };
-        self.add_path(back.path, Some(feeder), Time::ZERO, direction);
+        let feeder = self.add_path(back.path, Some(feeder), Time::ZERO, direction);
+        let arriving = feeder.and_then(|feeder| self.arriving_acks.get(&feeder));
         let is_private = |link: Option<&usize>| link.is_some_and(|&link| self.link_kinds[link] == LinkKind::Private);
         let near_end = if !back.is_acks {
             Element::Ping(PingEnd::Near)
@@ -287,7 +289,7 @@ impl RouteBuilder<'_> {
             // A sender may handle ACKs ahead of the clock if its data wait for the clock behind a private link.
             Element::SharedSender
         } else {
-            Element::Sender
+            arriving.map_or(Element::Sender, |&stream| Element::Senders(stream))
         };
         self.push(near_end, Time::ZERO);
         (data, answers)

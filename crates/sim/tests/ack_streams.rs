@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{flow, link, rfc, run, scenario, tcp_of, transfer_of};
+use common::{classic_of, flow, link, rfc, run, scenario, tcp_of, transfer_of};
 use net::DelayLaw;
 use sim::scenario::{DelayProcessConfig, OrderConfig};
 use sim::{Outcome, Scenario};
@@ -52,6 +52,27 @@ fn acks_of_one_stream_leave_in_the_order_of_the_clock() {
     for flow in 0..FLOWS.into() {
         let (sum, sum_apart) = (seconds(&together, flow), seconds(&apart, flow));
         assert!((sum / sum_apart - 1.0).abs() < 1e-9, "{sum} {sum_apart}");
+    }
+}
+
+/// The ACKs of eight senders wait in one queue, those of seven in queues of their own.
+#[test]
+fn acks_in_one_queue_reach_their_senders_as_those_in_queues_of_their_own() {
+    for recovery in [Recovery::OldTahoe, Recovery::Newreno] {
+        let mut few = sharing(0.0);
+        few.flows.iter_mut().for_each(|flow| classic_of(flow).recovery = recovery);
+        let mut many = few.clone();
+        let mut late = many.flows[0].clone();
+        (late.name, late.start_s) = ("late".to_owned(), 1000.0);
+        many.flows.push(late);
+        let (few, many) = (run(&few), run(&many));
+        assert_eq!(few.links, many.links);
+        for (one, other) in few.flows.iter().zip(&many.flows) {
+            assert_eq!(format!("{one:?}"), format!("{other:?}"));
+        }
+        let timeouts: u64 = few.flows.iter().map(|flow| flow.timeouts[1]).sum();
+        assert!(timeouts > 10, "{timeouts} timeouts");
+        assert_ne!(few.events, many.events, "both have the same queues");
     }
 }
 

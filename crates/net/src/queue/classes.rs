@@ -24,7 +24,22 @@ struct Class {
     bytes: u64,
     /// Number of the last change of its length, among those of all classes.
     changed: u64,
+    turn: Turn,
 }
+
+/// The place of a class in the rounds of fair queueing; other schedulers leave it alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Turn {
+    /// Bytes that the class may still send before its turn ends (`deficit`).
+    pub(super) deficit: i64,
+    /// Whether the class takes turns.
+    pub(super) active: bool,
+    /// Quanta that it may send in a round; 0: not looked up yet.
+    pub(super) weight: u16,
+}
+
+// A cache line.
+const _: () = assert!(size_of::<Class>() == 64);
 
 /// The waiting packets by the scheduler's classes, each class first in, first out.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +65,12 @@ impl Classes {
     /// Returns the packets and the bytes that wait in a class.
     pub(super) fn held_by(&self, class: usize) -> (usize, u64) {
         self.classes.get(class).map_or((0, 0), |class| (class.fifo.len(), class.bytes))
+    }
+
+    /// Returns the place of a class in the rounds, if a packet has been of it.
+    #[inline(always)]
+    pub(super) fn turn(&mut self, class: usize) -> Option<&mut Turn> {
+        self.classes.get_mut(class).map(|class| &mut class.turn)
     }
 
     /// Returns the length of the first packet of a class \[bytes\].
@@ -117,15 +138,15 @@ impl Classes {
 
     /// Appends a packet to its class.
     #[inline(always)]
-    pub(super) fn push(&mut self, class: usize, waiting: &Waiting) {
+    pub(super) fn push(&mut self, class: usize, since: Time, packet: &Packet) {
         if class >= self.classes.len() {
             self.classes.resize_with(class + 1, Class::default);
         }
-        let bytes = u64::from(waiting.packet.bytes);
+        let bytes = u64::from(packet.bytes);
         (self.packets, self.bytes, self.changes) = (self.packets + 1, self.bytes + bytes, self.changes + 1);
         let class = &mut self.classes[class];
         (class.bytes, class.changed) = (class.bytes + bytes, self.changes);
-        class.fifo.push(*waiting);
+        class.fifo.push(Waiting { packet: *packet, since });
     }
 
     /// Moves the first packet of a class to `to`; returns whether there is one.

@@ -9,10 +9,10 @@ mod priority;
 mod sfq;
 mod wfq;
 
-use base::{Packet, RandomStream, Rate};
+use base::{Packet, RandomStream, Rate, Time};
 use serde::{Deserialize, Serialize};
 
-use super::classes::{Classes, Waiting};
+use super::classes::Classes;
 use cake::Cake;
 pub use cake::CakeConfig;
 use drr::Drr;
@@ -207,11 +207,11 @@ impl Scheduler {
 
     /// Notes that a packet has joined a class.
     #[inline(always)]
-    pub(super) fn joined(&mut self, class: usize, arriving: &Waiting, waiting: &Classes) {
+    pub(super) fn joined(&mut self, class: usize, now: Time, bytes: u16, waiting: &mut Classes) {
         match self {
             Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Dual(_) => {}
-            Scheduler::Fq(fq) => fq.joined(class),
-            Scheduler::Wfq(wfq) => wfq.joined(class, arriving),
+            Scheduler::Fq(fq) => fq.joined(class, waiting),
+            Scheduler::Wfq(wfq) => wfq.joined(class, now, bytes),
             Scheduler::Sfq(sfq) => sfq.joined(class, waiting),
             Scheduler::Drr(drr) => drr.joined(class, waiting),
             Scheduler::Cake(cake) => cake.joined(class),
@@ -220,11 +220,11 @@ impl Scheduler {
 
     /// Returns the class whose first packet is transmitted next; it may be empty.
     #[inline(always)]
-    pub(super) fn next(&mut self, waiting: &Classes) -> Option<usize> {
+    pub(super) fn next(&mut self, waiting: &mut Classes) -> Option<usize> {
         match self {
             Scheduler::Fifo(fifo) => fifo.next(waiting),
             Scheduler::Priority(priority) => priority.next(waiting),
-            Scheduler::Fq(fq) => fq.next(),
+            Scheduler::Fq(fq) => fq.next(waiting),
             Scheduler::Wfq(wfq) => wfq.next(waiting),
             Scheduler::Sfq(sfq) => sfq.next(),
             Scheduler::Drr(drr) => drr.next(waiting),
@@ -235,10 +235,10 @@ impl Scheduler {
 
     /// Notes that the class that is next has sent a packet.
     #[inline(always)]
-    pub(super) fn sent(&mut self, class: usize, bytes: u16, waiting: &Classes) {
+    pub(super) fn sent(&mut self, class: usize, bytes: u16, waiting: &mut Classes) {
         match self {
             Scheduler::Fifo(_) | Scheduler::Priority(_) => {}
-            Scheduler::Fq(fq) => fq.sent(class, bytes),
+            Scheduler::Fq(fq) => fq.sent(class, bytes, waiting),
             Scheduler::Wfq(wfq) => wfq.sent(class, waiting),
             Scheduler::Sfq(sfq) => sfq.sent(class, bytes, waiting),
             Scheduler::Drr(drr) => drr.sent(class, bytes, waiting),
@@ -255,10 +255,10 @@ impl Scheduler {
     }
 
     /// Notes that the class that is next had no packet to send, and whether its AQM is at rest.
-    pub(super) fn found_empty(&mut self, class: usize, is_at_rest: bool) {
+    pub(super) fn found_empty(&mut self, class: usize, is_at_rest: bool, waiting: &mut Classes) {
         match self {
             Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Dual(_) | Scheduler::Wfq(_) => {}
-            Scheduler::Fq(fq) => fq.found_empty(class),
+            Scheduler::Fq(fq) => fq.found_empty(class, waiting),
             Scheduler::Sfq(sfq) => sfq.found_empty(class),
             Scheduler::Drr(drr) => drr.found_empty(class),
             Scheduler::Cake(cake) => cake.found_empty(class, is_at_rest),

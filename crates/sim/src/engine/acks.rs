@@ -1,11 +1,41 @@
-//! An ACK on its way into a sender, whichever machine that is.
+//! ACKs on their way into senders, whichever machines these are.
 
 use base::{PacketKind, Time};
 use tcp::{Ack, Acknowledgment, Machine, Selected, Selective};
 
+use super::{Engine, MOST_IN_FLIGHT};
 use crate::flow::ArrivingAck;
-use crate::network::Network;
+use crate::network::{EventId, Network, Scheduled};
 use crate::outbox::Outbox;
+
+/// Most ACKs of a stream that one event handles.
+const MOST_AT_ONCE: u32 = 64;
+
+impl Engine {
+    /// Handles the first ACK of a stream, and those after it that come before all else; returns a flow that nothing limits.
+    #[inline(never)]
+    pub(super) fn on_acks(&mut self, stream: u32, now: Time) -> Option<u32> {
+        let number = self.network.numbers.number(EventId::Acks(stream));
+        // Its own event is not among those that the next ACKs are compared with.
+        self.network.events.set(number, Time::NEVER);
+        let mut next = now;
+        for _ in 0..MOST_AT_ONCE {
+            let Scheduled { time, packet } = self.network.arriving_acks(stream).pop()?;
+            self.take_shared_ack(packet.flow, &ArrivingAck::of(time, &packet));
+            if self.senders[packet.flow as usize].sender.flight_size() > MOST_IN_FLIGHT {
+                return Some(packet.flow);
+            }
+            next = self.network.arriving_acks(stream).front().map_or(Time::NEVER, |first| first.time);
+            if next >= self.stop || !self.network.is_quiet(next) {
+                break;
+            }
+            self.now = next;
+            self.network.departures_ahead += 1;
+        }
+        self.network.events.set(number, next);
+        None
+    }
+}
 
 /// The effect of an ACK on its sender.
 pub(super) struct Taken {

@@ -1,4 +1,4 @@
-//! The senders of a run, before it begins.
+//! The senders of a run: their state before it begins, and their names.
 
 use base::cast::to_u32;
 use base::{Clock, RandomStream};
@@ -64,5 +64,19 @@ impl Engine {
             self.senders.push(SenderSlot { sender, start, datagrams });
             self.network.schedule_sender(to_u32(index), start);
         }
+    }
+
+    /// Returns the name of a flow, with its number if it is one of several.
+    pub(super) fn flow_name(&self, flow: u32) -> String {
+        let mut number = flow as usize;
+        let entry = self.entries.iter().find(|(_, count)| {
+            let here = number < *count;
+            number -= if here { 0 } else { *count };
+            here
+        });
+        entry.map_or(String::new(), |(name, count)| match count {
+            1 => name.clone(),
+            _ => format!("{name}[{number}]"),
+        })
     }
 }

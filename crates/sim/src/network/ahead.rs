@@ -39,6 +39,7 @@ fn least_time(hops: &[Hop]) -> Time {
             | Element::Overtaking(_)
             | Element::Channel(_)
             | Element::Sender
+            | Element::Senders(_)
             | Element::SharedSender
             | Element::Sink
             | Element::Ping(_) => return sum,
@@ -52,7 +53,7 @@ fn meets_nobody(hops: &[Hop]) -> bool {
     for hop in hops {
         match hop.element {
             Element::Link(_) | Element::Loss(_) | Element::Receiver | Element::Receivers(_) => {}
-            Element::Merge(_) | Element::Sender | Element::Sink => return true,
+            Element::Merge(_) | Element::Sender | Element::Senders(_) | Element::Sink => return true,
             _ => return false,
         }
     }
@@ -149,7 +150,9 @@ mod tests {
     fn departures_are_at_their_instants_where_others_could_meet_them() {
         let front = [hop(Element::Link(0), 20)];
         let known = |behind| known_arrivals(&path(&front, behind), 1).ticks();
-        for element in [Element::Link(2), Element::Loss(0), Element::Receiver, Element::Merge(1), Element::Sender] {
+        let (wait, pass) =
+            ([Element::Merge(1), Element::Sender, Element::Senders(0)], [Element::Link(2), Element::Loss(0)]);
+        for element in wait.into_iter().chain(pass).chain([Element::Receiver]) {
             assert_eq!(known(element), 20, "{element:?}");
         }
         for element in [Element::SharedMerge(0), Element::Private(0), Element::Overtaking(0), Element::Channel(0)] {

@@ -1,6 +1,7 @@
 //! Owners of events, and their numbers in the event queue.
 
 use base::cast::to_u32;
+use base::Tournament;
 
 /// Owner of an event. Of events at one instant the first in the order of these variants happens first, then the one
 /// with the lowest index.
@@ -18,6 +19,8 @@ pub(crate) enum EventId {
     SharedMerge(u32),
     /// The common queue of ACKs: the first one reaches its sender.
     SharedAcks,
+    /// A stream of ACKs to several senders: the first one reaches its sender.
+    Acks(u32),
     /// A receiver's timer of delayed ACKs, by the index of the receiver among those that have one.
     ReceiverTimer(u32),
     /// A flow's sender: an ACK, its retransmission timer, or its start.
@@ -32,6 +35,7 @@ pub(crate) struct EventNumbers {
     pipes: u32,
     shared_merges: u32,
     shared_acks: u32,
+    acks: u32,
     receiver_timers: u32,
     senders: u32,
 }
@@ -44,6 +48,7 @@ pub(super) struct EventCounts {
     pub(super) merges: usize,
     pub(super) pipes: usize,
     pub(super) shared_merges: usize,
+    pub(super) acks: usize,
     pub(super) receiver_timers: usize,
 }
 
@@ -55,9 +60,10 @@ impl EventNumbers {
         let pipes = merges + to_u32(counts.merges);
         let shared_merges = pipes + to_u32(counts.pipes);
         let shared_acks = shared_merges + to_u32(counts.shared_merges);
-        let receiver_timers = shared_acks + 1;
+        let acks = shared_acks + 1;
+        let receiver_timers = acks + to_u32(counts.acks);
         let senders = receiver_timers + to_u32(counts.receiver_timers);
-        EventNumbers { channels, merges, pipes, shared_merges, shared_acks, receiver_timers, senders }
+        EventNumbers { channels, merges, pipes, shared_merges, shared_acks, acks, receiver_timers, senders }
     }
 
     /// Returns the number of an owner.
@@ -70,6 +76,7 @@ impl EventNumbers {
             EventId::Pipe(index) => self.pipes + index,
             EventId::SharedMerge(index) => self.shared_merges + index,
             EventId::SharedAcks => self.shared_acks,
+            EventId::Acks(index) => self.acks + index,
             EventId::ReceiverTimer(index) => self.receiver_timers + index,
             EventId::Sender(flow) => self.senders + flow,
         }
@@ -82,6 +89,8 @@ impl EventNumbers {
             EventId::Sender(number - self.senders)
         } else if number >= self.receiver_timers {
             EventId::ReceiverTimer(number - self.receiver_timers)
+        } else if number >= self.acks {
+            EventId::Acks(number - self.acks)
         } else if number >= self.shared_acks {
             EventId::SharedAcks
         } else if number >= self.shared_merges {
@@ -98,6 +107,14 @@ impl EventNumbers {
     }
 }
 
+/// Returns the event queue of all owners of events. Those with the most are the queues, in which all packets wait, or
+/// else the merge points.
+pub(super) fn event_queue(numbers: &EventNumbers, queues: usize, flows: usize) -> Tournament {
+    let first_rare = if queues > 0 { EventId::Merge(0) } else { EventId::ReceiverTimer(0) };
+    let frequent = numbers.number(first_rare) as usize;
+    Tournament::with_frequent(frequent, numbers.number(EventId::Sender(0)) as usize + flows)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,7 +122,8 @@ mod tests {
     #[test]
     fn each_number_has_one_owner_in_the_order_of_the_kinds() {
         for channels in [false, true] {
-            let counts = EventCounts { queues: 2, channels, merges: 3, pipes: 1, shared_merges: 2, receiver_timers: 2 };
+            let (queues, merges, pipes, shared_merges, acks, receiver_timers) = (2, 3, 1, 2, 2, 2);
+            let counts = EventCounts { queues, channels, merges, pipes, shared_merges, acks, receiver_timers };
             let numbers = EventNumbers::new(counts);
             let mut expected = vec![EventId::Queue(0), EventId::Queue(1)];
             expected.extend(channels.then_some(EventId::Channels));
@@ -113,6 +131,7 @@ mod tests {
             expected.push(EventId::Pipe(0));
             expected.extend((0..2).map(EventId::SharedMerge));
             expected.push(EventId::SharedAcks);
+            expected.extend((0..2).map(EventId::Acks));
             expected.extend((0..2).map(EventId::ReceiverTimer));
             expected.extend((0..3).map(EventId::Sender));
             let found: Vec<EventId> = (0..to_u32(expected.len())).map(|number| numbers.id(number)).collect();

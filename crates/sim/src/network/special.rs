@@ -36,6 +36,7 @@ impl Network {
             | Element::Receiver
             | Element::Receivers(_)
             | Element::Sender
+            | Element::Senders(_)
             | Element::SharedSender
             | Element::Sink => Some(time),
         }

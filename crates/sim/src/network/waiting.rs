@@ -1,14 +1,38 @@
 //! Packets that wait for the clock: at merge points, in pipes, and ACKs in front of their senders.
 
-use base::{Packet, Time};
+use base::{Packet, Ring, Time};
 
 use super::event::EventId;
-use super::{Network, Scheduled};
+use super::{copy_by_field, Network, Scheduled};
 use crate::calendar_queue::CalendarQueue;
 use crate::flow::{ArrivingAck, FlowSlot};
+use crate::route::{Element, Routes};
 
 /// Packets for which memory is prefetched, with very many flows.
 const PACKETS_AHEAD: usize = 4;
+
+/// The ACKs that wait in front of senders.
+#[derive(Debug)]
+pub(super) struct WaitingAcks {
+    /// Those in front of the sender of each flow; empty if no flow has a queue of its own.
+    own: Vec<Ring<ArrivingAck>>,
+    /// Those in front of the senders that get theirs in one stream, by stream.
+    streams: Vec<Ring<Scheduled>>,
+    /// Those in front of the senders of all other flows.
+    shared: CalendarQueue,
+}
+
+impl WaitingAcks {
+    /// Returns the queues of flows, all empty.
+    pub(super) fn new(routes: &Routes, flows: usize) -> WaitingAcks {
+        let have_own = routes.hops.iter().any(|hop| hop.element == Element::Sender);
+        WaitingAcks {
+            own: vec![Ring::default(); if have_own { flows } else { 0 }],
+            streams: vec![Ring::default(); routes.arriving_acks],
+            shared: CalendarQueue::default(),
+        }
+    }
+}
 
 impl Network {
     /// Enqueues a packet at the merge point of its stream. Packets of one stream arrive in order.
@@ -95,17 +119,33 @@ impl Network {
     /// Enqueues an ACK for its sender in the flow's own queue. The ACKs of one flow arrive in order.
     #[inline(always)]
     pub(super) fn wait_for_sender(&mut self, time: Time, packet: &Packet) {
-        let acks = &mut self.acks[packet.flow as usize];
+        let acks = &mut self.acks.own[packet.flow as usize];
         if acks.is_empty() {
             self.events.advance(self.numbers.number(EventId::Sender(packet.flow)), time);
         }
         acks.push(ArrivingAck::of(time, packet));
     }
 
+    /// Enqueues an ACK for its sender in the queue of a stream.
+    #[inline(always)]
+    pub(super) fn wait_for_senders(&mut self, stream: u32, time: Time, packet: &Packet) {
+        let acks = &mut self.acks.streams[stream as usize];
+        if acks.is_empty() {
+            self.events.advance(self.numbers.number(EventId::Acks(stream)), time);
+        }
+        acks.push(Scheduled { time, packet: copy_by_field(packet) });
+    }
+
+    /// Returns the ACKs of a stream that are to arrive at its senders.
+    #[inline(always)]
+    pub(crate) fn arriving_acks(&mut self, stream: u32) -> &mut Ring<Scheduled> {
+        &mut self.acks.streams[stream as usize]
+    }
+
     /// Dequeues the flow's next ACK, if one has arrived.
     #[inline(always)]
     pub(crate) fn pop_ack(&mut self, flow: u32, now: Time) -> Option<ArrivingAck> {
-        let acks = self.acks.get_mut(flow as usize)?;
+        let acks = self.acks.own.get_mut(flow as usize)?;
         acks.front().filter(|ack| ack.time <= now)?;
         acks.pop()
     }
@@ -113,7 +153,7 @@ impl Network {
     /// Returns when the flow's next ACK arrives that waits in the flow's own queue.
     #[inline(always)]
     pub(crate) fn next_ack(&self, flow: u32) -> Time {
-        self.acks.get(flow as usize).and_then(|acks| acks.front()).map_or(Time::NEVER, |ack| ack.time)
+        self.acks.own.get(flow as usize).and_then(|acks| acks.front()).map_or(Time::NEVER, |ack| ack.time)
     }
 
     /// Schedules the event of a sender in place of the one that is scheduled.
@@ -150,7 +190,7 @@ impl Network {
         self.flows[flow as usize].shared_acks += 1;
         let ArrivingAck { time, next: sequence, echo: stamp, journal, marks, kind } = *ack;
         let packet = Packet { sequence, stamp, flow, journal, marks, kind, ..Packet::default() };
-        if let Some(first) = push(&mut self.shared_acks, time, packet) {
+        if let Some(first) = push(&mut self.acks.shared, time, packet) {
             self.events.set(self.numbers.number(EventId::SharedAcks), first);
         }
     }
@@ -158,9 +198,9 @@ impl Network {
     /// Dequeues the first shared ACK, whose time has come, and returns its flow too.
     #[inline(always)]
     pub(crate) fn pop_shared_ack(&mut self, now: Time) -> Option<(u32, ArrivingAck)> {
-        let packet = self.shared_acks.pop()?;
+        let packet = self.acks.shared.pop()?;
         let (flow, ack) = (packet.flow, ArrivingAck::of(now, packet));
-        let first = self.shared_acks.first();
+        let first = self.acks.shared.first();
         self.events.set(self.numbers.number(EventId::SharedAcks), first);
         self.flows[flow as usize].shared_acks -= 1;
         Some((flow, ack))
@@ -175,7 +215,7 @@ impl Network {
     /// Prefetches what the next shared ACKs need; `prefetch_sender` does so for a flow's sender.
     #[inline(always)]
     pub(crate) fn prefetch_for_acks(&mut self, prefetch_sender: impl Fn(u32)) {
-        prefetch_for(&mut self.shared_acks, &self.flows, prefetch_sender);
+        prefetch_for(&mut self.acks.shared, &self.flows, prefetch_sender);
     }
 }
 

@@ -89,7 +89,7 @@ mod tests {
         for (class, packets) in [(L4S, l4s), (CLASSIC, classic)] {
             for sequence in 0..packets as u64 {
                 let packet = Packet { sequence, bytes: 1500, ..Packet::default() };
-                waiting.push(class, &Waiting { packet, since: Time::ZERO });
+                waiting.push(class, Time::ZERO, &packet);
             }
         }
         waiting

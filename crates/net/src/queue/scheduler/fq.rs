@@ -3,6 +3,7 @@ use base::{Packet, RandomStream, Ring};
 use serde::{Deserialize, Serialize};
 
 use super::flows::FlowQueues;
+use crate::queue::classes::Classes;
 
 /// Parameters of fair queueing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,29 +52,17 @@ pub(crate) struct Fq {
     sparse_first: bool,
     emptied_becomes_old: bool,
     flows: FlowQueues,
-    states: Vec<State>,
     /// Queues that became active since they were served last (`new_flows`), and the others that are (`old_flows`).
     new: Ring<u32>,
     old: Ring<u32>,
-}
-
-/// A queue's place in the rounds.
-#[derive(Clone, Copy, Debug, Default)]
-struct State {
-    /// Bytes that it may still send before its round ends (`deficit`).
-    deficit: i64,
-    /// Whether the queue is in one of the lists.
-    active: bool,
-    /// Quanta that it may send in a round.
-    weight: u16,
 }
 
 impl Fq {
     pub(super) fn new(config: FqConfig, random: &RandomStream) -> Fq {
         let FqConfig { quantum_bytes, queues, sparse_first, by_entry, emptied_becomes_old } = config;
         let flows = FlowQueues::new(queues, by_entry, random);
-        let (states, new, old) = Default::default();
-        Fq { quantum: quantum_bytes.into(), sparse_first, emptied_becomes_old, flows, states, new, old }
+        let (new, old) = Default::default();
+        Fq { quantum: quantum_bytes.into(), sparse_first, emptied_becomes_old, flows, new, old }
     }
 
     pub(super) fn set_entries(&mut self, entries: &[FlowEntry]) {
@@ -87,39 +76,28 @@ impl Fq {
 
     /// Notes that a packet has joined a class: the class becomes active if it is not (RFC 8290 section 4.1).
     #[inline(always)]
-    pub(super) fn joined(&mut self, class: usize) {
-        if class >= self.states.len() {
-            self.add_states(class);
+    pub(super) fn joined(&mut self, class: usize, waiting: &mut Classes) {
+        let Some(turn) = waiting.turn(class).filter(|turn| !turn.active) else { return };
+        if turn.weight == 0 {
+            turn.weight = self.flows.weight_of(class);
         }
-        let state = &mut self.states[class];
-        if !state.active {
-            *state = State { deficit: self.quantum * i64::from(state.weight), active: true, ..*state };
-            let list = if self.sparse_first { &mut self.new } else { &mut self.old };
-            list.push(to_u32(class));
-        }
-    }
-
-    /// Adds the states of all classes up to one.
-    #[cold]
-    #[inline(never)]
-    fn add_states(&mut self, class: usize) {
-        let weights = (self.states.len()..=class).map(|class| self.flows.weight_of(class));
-        let new: Vec<State> = weights.map(|weight| State { weight, ..State::default() }).collect();
-        self.states.extend(new);
+        (turn.deficit, turn.active) = (self.quantum * i64::from(turn.weight), true);
+        let list = if self.sparse_first { &mut self.new } else { &mut self.old };
+        list.push(to_u32(class));
     }
 
     /// Returns the class whose turn it is, which may be empty.
     #[inline(always)]
-    pub(super) fn next(&mut self) -> Option<usize> {
+    pub(super) fn next(&mut self, waiting: &mut Classes) -> Option<usize> {
         loop {
             let from_old = self.new.is_empty();
             let number = *if from_old { self.old.front()? } else { self.new.front()? };
             let class = to_index(number.into());
-            let state = &mut self.states[class];
-            if state.deficit > 0 {
+            let turn = waiting.turn(class)?;
+            if turn.deficit > 0 {
                 return Some(class);
             }
-            state.deficit += self.quantum * i64::from(state.weight);
+            turn.deficit += self.quantum * i64::from(turn.weight);
             if from_old {
                 self.old.rotate();
             } else {
@@ -130,19 +108,22 @@ impl Fq {
     }
 
     /// Notes that the class whose turn it is has sent a packet.
-    pub(super) fn sent(&mut self, class: usize, bytes: u16) {
-        self.states[class].deficit -= i64::from(bytes);
+    #[inline(always)]
+    pub(super) fn sent(&self, class: usize, bytes: u16, waiting: &mut Classes) {
+        if let Some(turn) = waiting.turn(class) {
+            turn.deficit -= i64::from(bytes);
+        }
     }
 
     /// Notes that the class whose turn it is was found empty: a new one has a turn among the old ones, so that it cannot
     /// starve them; another one becomes inactive.
-    pub(super) fn found_empty(&mut self, class: usize) {
+    pub(super) fn found_empty(&mut self, class: usize, waiting: &mut Classes) {
         let was_new = self.new.pop();
         let Some(number) = was_new.or_else(|| self.old.pop()) else { return };
         if was_new.is_some() && (self.emptied_becomes_old || !self.old.is_empty()) {
             self.old.push(number);
-        } else {
-            self.states[class].active = false;
+        } else if let Some(turn) = waiting.turn(class) {
+            turn.active = false;
         }
     }
 }
@@ -222,11 +203,15 @@ mod tests {
             fq.set_entries(&entries);
             let classes = flows.map(|flow| fq.class(&Packet { flow, ..Packet::default() }));
             assert_eq!(classes, [0, 1, 2]);
-            classes.into_iter().for_each(|class| fq.joined(class));
+            let mut waiting = Classes::default();
+            for class in classes {
+                waiting.push(class, Time::ZERO, &Packet::default());
+                fq.joined(class, &mut waiting);
+            }
             let mut sent = [0; 3];
             for _ in 0..6 * 100 {
-                let class = fq.next().expect("all queues have packets");
-                fq.sent(class, 1000);
+                let class = fq.next(&mut waiting).expect("all queues have packets");
+                fq.sent(class, 1000, &mut waiting);
                 sent[class] += 1;
             }
             assert_eq!(sent, expected.map(|weight| 100 * weight));

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flows::FlowQueues;
 use super::FlowEntry;
-use crate::queue::classes::{Classes, Waiting};
+use crate::queue::classes::Classes;
 
 /// Parameters of weighted fair queueing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,15 +119,15 @@ impl Wfq {
     }
 
     /// Notes that a packet has joined a class.
-    pub(super) fn joined(&mut self, class: usize, arriving: &Waiting) {
-        self.advance(arriving.since);
+    pub(super) fn joined(&mut self, class: usize, now: Time, bytes: u16) {
+        self.advance(now);
         while self.states.len() <= class {
             let weight = f64::from(self.flows.weight_of(self.states.len()));
             self.states.push(State { weight, ..State::default() });
         }
         let state = &mut self.states[class];
         let start = state.finish.max(self.virtual_time);
-        state.finish = start + f64::from(arriving.packet.bytes) / state.weight;
+        state.finish = start + f64::from(bytes) / state.weight;
         state.stamps.push_back((start, state.finish));
         if !state.is_served {
             state.is_served = true;
@@ -195,15 +195,15 @@ mod tests {
 
         fn arrive(&mut self, at_us: u64, flow: u32, bytes: u16) {
             let packet = Packet { flow, bytes, ..Packet::default() };
-            let arriving = Waiting { packet, since: Time::from_ticks(at_us * 1_000_000) };
+            let now = Time::from_ticks(at_us * 1_000_000);
             let class = self.wfq.class(&packet);
-            self.waiting.push(class, &arriving);
-            self.wfq.joined(class, &arriving);
+            self.waiting.push(class, now, &packet);
+            self.wfq.joined(class, now, bytes);
         }
 
         fn send(&mut self) -> Option<usize> {
             let class = self.wfq.next(&self.waiting)?;
-            self.waiting.pop(class, &mut Waiting::default());
+            self.waiting.pop(class, &mut crate::queue::Waiting::default());
             self.wfq.sent(class, &self.waiting);
             Some(class)
         }

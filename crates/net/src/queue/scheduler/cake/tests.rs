@@ -110,7 +110,7 @@ fn an_empty_queue_decays_until_its_aqm_is_at_rest() {
     let packet = |flow| Packet { flow, bytes: 1000, ..Packet::default() };
     let join = |cake: &mut Cake, waiting: &mut Classes, flow| {
         let class = cake.class(&packet(flow), Origin::default());
-        waiting.push(class, &Waiting { packet: packet(flow), since: Time::ZERO });
+        waiting.push(class, Time::ZERO, &packet(flow));
         cake.joined(class);
     };
     (0..3).for_each(|_| join(&mut cake, &mut waiting, 0));
