@@ -160,6 +160,12 @@ impl Link {
         statistics
     }
 
+    /// Returns whether an AQM may mark or drop arriving packets.
+    #[inline(always)]
+    pub fn has_aqm(&self) -> bool {
+        self.aqm.is_some()
+    }
+
     /// Returns the number of packets in the link after the last arrival.
     pub fn packets(&self) -> u64 {
         self.before_last.len() as u64 + u64::from(self.last.departure > Time::ZERO)
@@ -181,12 +187,29 @@ impl Link {
         measurement: &Measurement,
         mark: impl FnOnce() -> bool,
     ) -> Option<Time> {
+        self.take::<true>(now, bytes, measurement, mark)
+    }
+
+    /// Handles the arrival of a packet of `bytes` at a link without AQM ([`Link::has_aqm`]), as [`Link::arrive`] does.
+    #[inline(always)]
+    pub fn arrive_without_aqm(&mut self, now: Time, bytes: u16, measurement: &Measurement) -> Option<Time> {
+        self.take::<false>(now, bytes, measurement, || false)
+    }
+
+    #[inline(always)]
+    fn take<const AQM: bool>(
+        &mut self,
+        now: Time,
+        bytes: u16,
+        measurement: &Measurement,
+        mark: impl FnOnce() -> bool,
+    ) -> Option<Time> {
         let mut start = now;
         if self.last.departure > now {
             self.remove_departed(now);
             let held = self.occupancy();
             let has_room = self.buffer.admits(&held, bytes);
-            let refused = self.aqm.is_some() && self.drops_early(now, bytes, &held, has_room, measurement, mark);
+            let refused = AQM && self.aqm.is_some() && self.drops_early(now, bytes, &held, has_room, measurement, mark);
             if refused || !has_room {
                 return self.drop_arriving(if refused { Cause::Aqm } else { Cause::Buffer }, now, measurement);
             }
@@ -200,7 +223,8 @@ impl Link {
         } else {
             self.before_last.clear();
             self.bytes_before_last = 0;
-            if self.aqm.is_some() && self.drops_early(now, bytes, &Occupancy::default(), true, measurement, mark) {
+            if AQM && self.aqm.is_some() && self.drops_early(now, bytes, &Occupancy::default(), true, measurement, mark)
+            {
                 return self.drop_arriving(Cause::Aqm, now, measurement);
             }
         }

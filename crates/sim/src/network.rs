@@ -248,18 +248,20 @@ impl Network {
         if self.observers.is_some() {
             return self.cross_observed_links(time, packet);
         }
-        let (measurement, hops, links) = (self.measurement, self.hops.as_slice(), self.elements.links.as_mut_slice());
-        let (flows, accounts) = (self.flows.as_slice(), self.accounts.as_mut_slice());
         let (bytes, mut hop) = (packet.bytes, packet.hop as usize);
-        while time <= measurement.end {
-            let Hop { element: Element::Link(index), delay } = hops[hop] else {
+        while time <= self.measurement.end {
+            let Hop { element: Element::Link(index), delay } = self.hops[hop] else {
                 // The index of a hop has 32 bits; counting in 64 saves the loop an instruction.
                 packet.hop = low_u32(hop as u64);
                 return Some(time);
             };
-            let Packet { flow, kind, ref mut marks, .. } = *packet;
-            let mark = || mark(marks, flow, kind, time, &measurement, flows, accounts);
-            let Some(departure) = links[index as usize].arrive(time, bytes, &measurement, mark) else {
+            let link = &mut self.elements.links[index as usize];
+            // What only an AQM needs is out of line, so that the loop has the registers.
+            let departure = match link.has_aqm() {
+                false => link.arrive_without_aqm(time, bytes, &self.measurement),
+                true => self.cross_link_with_aqm(index, time, packet),
+            };
+            let Some(departure) = departure else {
                 self.count_drop(time, *packet);
                 return None;
             };
@@ -267,6 +269,15 @@ impl Network {
             hop += 1;
         }
         None
+    }
+
+    /// Returns when a packet departs from a link with an AQM, which may mark it; `None` if it is dropped.
+    #[inline(never)]
+    fn cross_link_with_aqm(&mut self, index: u32, time: Time, packet: &mut Packet) -> Option<Time> {
+        let Network { measurement, flows, accounts, .. } = self;
+        let Packet { flow, kind, bytes, ref mut marks, .. } = *packet;
+        let mark = || mark(marks, flow, kind, time, measurement, flows, accounts);
+        self.elements.links[index as usize].arrive(time, bytes, measurement, mark)
     }
 
     /// Returns when a packet arrives behind a link whose departures are known on arrival, and its bits then; `None` if it is
