@@ -61,7 +61,7 @@ check: $(TOOLS) ## format, lint, types, who may import whom, and the words of do
 wheel: $(TOOLS) ## build a wheel, install it where nothing can compile, and run the tests of an installed package there
 	$(call say,building a wheel)
 	rm -rf $(WHEELS) $(INSTALLED)
-	PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --locked --quiet --out $(WHEELS) --interpreter $(BIN)/python
+	PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --locked --quiet --out $(WHEELS) --interpreter $(CURDIR)/$(BIN)/python3
 	$(call say,installing $(WHEELS)/*.whl into $(INSTALLED))
 	$(PYTHON) -m venv $(INSTALLED)
 	sed -n 's/^\([a-z].*==.*[^ ]\) *\\$$/\1/p' requirements.lock > $(INSTALLED)/versions.txt
