@@ -283,8 +283,8 @@ impl QueuedLink {
         sample
     }
 
-    /// Returns the service time of a packet of another size than the latest, which it replaces if it is a whole number of
-    /// ticks.
+    /// Returns the service time of a packet whose size is not `latest`. If the time is a whole number of ticks, the size becomes
+    /// `latest`.
     fn service_time(&mut self, bytes: u16) -> Time {
         if let (service, 0) = self.rate.exact_service_time(bytes) {
             self.latest = Size { service, bytes };

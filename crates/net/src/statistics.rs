@@ -125,7 +125,7 @@ impl LinkStatistics {
         self.departed_bytes[1] += u64::from(bytes);
     }
 
-    /// Counts a packet whose time in the link lies in the measured part in part alone, if at all.
+    /// Counts a packet that arrives before the measured part, or departs after it.
     #[cold]
     #[inline(never)]
     fn carry_in_part(&mut self, since: Time, start: Time, departure: Time, bytes: u16, measurement: &Measurement) {

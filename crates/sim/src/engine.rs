@@ -175,7 +175,7 @@ impl Engine {
             clock: network.clock,
             replication: self.replication,
             measurement: self.network.measurement,
-            events: self.events + self.network.departures_ahead + self.network.feeds.handled() + cells,
+            events: self.events + self.network.handled_ahead + self.network.feeds.handled() + cells,
             cpu_s,
             classes: self.network.class_rows(),
             flows: self.network.accounts,
@@ -307,6 +307,8 @@ impl Engine {
                 self.network.accounts[account as usize].open(now);
                 self.open(flow, now);
             }
+        } else {
+            return;
         }
         if let Sender::Selective(sender) = &mut self.senders[flow as usize].sender {
             report_state(&mut self.network, flow, now, sender);

@@ -91,8 +91,9 @@ pub(crate) struct Network {
     in_pipes: Vec<CalendarQueue>,
     acks: WaitingAcks,
     delayed_acks: DelayedAcks,
-    /// Departures of packets that had waited for their sender's pacer and needed no event.
-    pub(crate) departures_ahead: u64,
+    /// Departures of packets that had waited for their sender's pacer, and ACKs in one queue of several senders, that needed no
+    /// event.
+    pub(crate) handled_ahead: u64,
     /// Packets that a queue is dropping at this event.
     dropped: Vec<Packet>,
     /// The first congestion control that could not go on: its flow, when that was, and why.
@@ -149,7 +150,7 @@ impl Network {
             shared_merges: vec![CalendarQueue::default(); routes.shared_merges],
             flows,
             spare_states,
-            departures_ahead: 0,
+            handled_ahead: 0,
             dropped: Vec::new(),
             failure: None,
         }

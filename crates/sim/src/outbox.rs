@@ -67,7 +67,7 @@ impl Actions for Outbox<'_> {
     #[inline(always)]
     fn go_ahead(&mut self, to: Time) {
         self.now = to;
-        self.network.departures_ahead += 1;
+        self.network.handled_ahead += 1;
     }
 
     #[cold]

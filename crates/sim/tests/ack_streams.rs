@@ -3,11 +3,11 @@
 
 mod common;
 
-use common::{classic_of, flow, link, rfc, run, scenario, tcp_of, transfer_of};
+use common::{all_traces, classic_of, flow, link, rfc, run, scenario, tcp_of, transfer_of};
 use net::DelayLaw;
 use sim::scenario::{DelayProcessConfig, OrderConfig};
 use sim::{Outcome, Scenario};
-use tcp::Recovery;
+use tcp::{LinuxReceiver, Pacing, ReceiverConfig, Recovery, SelectiveConfig, SenderConfig, WritesConfig};
 
 const FLOWS: u16 = 7;
 
@@ -55,17 +55,22 @@ fn acks_of_one_stream_leave_in_the_order_of_the_clock() {
     }
 }
 
-/// The ACKs of eight senders wait in one queue, those of seven in queues of their own.
+/// Returns what seven flows do, and what they do if there is an eighth that starts after the end: the ACKs of eight senders wait
+/// in one queue.
+fn with_few_and_with_many(few: &Scenario) -> [Outcome; 2] {
+    let mut many = few.clone();
+    let mut late = many.flows[0].clone();
+    (late.name, late.start_s) = ("late".to_owned(), 1000.0);
+    many.flows.push(late);
+    [run(few), run(&many)]
+}
+
 #[test]
 fn acks_in_one_queue_reach_their_senders_as_those_in_queues_of_their_own() {
     for recovery in [Recovery::OldTahoe, Recovery::Newreno] {
         let mut few = sharing(0.0);
         few.flows.iter_mut().for_each(|flow| classic_of(flow).recovery = recovery);
-        let mut many = few.clone();
-        let mut late = many.flows[0].clone();
-        (late.name, late.start_s) = ("late".to_owned(), 1000.0);
-        many.flows.push(late);
-        let (few, many) = (run(&few), run(&many));
+        let [few, many] = with_few_and_with_many(&few);
         assert_eq!(few.links, many.links);
         for (one, other) in few.flows.iter().zip(&many.flows) {
             assert_eq!(format!("{one:?}"), format!("{other:?}"));
@@ -73,6 +78,48 @@ fn acks_in_one_queue_reach_their_senders_as_those_in_queues_of_their_own() {
         let timeouts: u64 = few.flows.iter().map(|flow| flow.timeouts[1]).sum();
         assert!(timeouts > 10, "{timeouts} timeouts");
         assert_ne!(few.events, many.events, "both have the same queues");
+    }
+}
+
+/// The timer of a sender whose ACKs wait with others stays in the event queue where it was while it moves on: such an event
+/// leaves no trace.
+#[test]
+fn senders_of_today_leave_the_same_traces_where_their_acks_wait_in_one_queue() {
+    let writes = Some(WritesConfig { packets: 10, interval_s: 1.0 });
+    for (control, pacing, writes) in
+        [("cubic", Pacing::None, writes), ("cubic", Pacing::Linux, None), ("bbr", Pacing::None, None)]
+    {
+        let mut few = sharing(0.0);
+        for flow in &mut few.flows {
+            let mut sender = SelectiveConfig { pacing, writes, ..SelectiveConfig::default() };
+            control.clone_into(&mut sender.congestion_control.name);
+            let linux = Some(LinuxReceiver::default());
+            tcp_of(flow).sender = SenderConfig::Selective(sender);
+            tcp_of(flow).receiver = ReceiverConfig { selective: true, linux, ..ReceiverConfig::default() };
+        }
+        few.trace = all_traces();
+        let [few, many] = with_few_and_with_many(&few);
+        let of = |outcome: &Outcome| {
+            let sim::Traces { cwnd, sequence, losses, recovery, rounds, state, .. } = &outcome.traces;
+            format!("{cwnd:?} {sequence:?} {losses:?} {recovery:?} {rounds:?} {state:?}")
+        };
+        assert!(of(&few) == of(&many), "{control}, {pacing:?}: the traces differ");
+        assert!(few.traces.state.is_some_and(|rows| rows.len() > 100), "{control}, {pacing:?}");
+    }
+}
+
+/// However many ACKs one event hands out, each counts as an event.
+#[test]
+fn each_ack_in_one_queue_counts_as_one_event() {
+    let events = |flows: usize| {
+        let mut one = flow("flow", &[0], &[1], rfc(Recovery::Newreno));
+        *transfer_of(&mut one) = Some(1);
+        one.count = flows;
+        run(&scenario("counted", 5.0, [link("there", 1e9, None), link("back", 1e9, None)], vec![one])).events
+    };
+    let each = events(8) / 8;
+    for flows in [64, 65, 200, 300] {
+        assert_eq!(events(flows), each * flows as u64, "{flows} flows");
     }
 }
 

@@ -19,18 +19,18 @@ impl Engine {
         // Its own event is not among those that the next ACKs are compared with.
         self.network.events.set(number, Time::NEVER);
         let mut next = now;
-        for _ in 0..MOST_AT_ONCE {
+        for handled in 1..=MOST_AT_ONCE {
             let Scheduled { time, packet } = self.network.arriving_acks(stream).pop()?;
             self.take_shared_ack(packet.flow, &ArrivingAck::of(time, &packet));
             if self.senders[packet.flow as usize].sender.flight_size() > MOST_IN_FLIGHT {
                 return Some(packet.flow);
             }
             next = self.network.arriving_acks(stream).front().map_or(Time::NEVER, |first| first.time);
-            if next >= self.stop || !self.network.is_quiet(next) {
+            if handled == MOST_AT_ONCE || !self.network.is_quiet(next) {
                 break;
             }
             self.now = next;
-            self.network.departures_ahead += 1;
+            self.network.handled_ahead += 1;
         }
         self.network.events.set(number, next);
         None

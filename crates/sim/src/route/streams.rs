@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::feeders::{feeder_at_far_end, feeder_of, Feeder};
 use crate::scenario::Scenario;
 
-/// Number of senders from which on their ACKs wait in one queue, if they arrive in one stream. Where they are few, it saves
-/// more that one may be ahead of the clock.
+/// Number of senders from which on their ACKs wait in one queue, if they arrive in one stream. A sender with a queue of its own
+/// may pace packets ahead of the clock, which saves more where there are few senders.
 const MANY_SENDERS: usize = 8;
 
 /// Returns the streams of ACKs that several receivers send, and their numbers.
