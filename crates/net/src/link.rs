@@ -63,6 +63,14 @@ pub(crate) struct Size {
     pub(crate) bytes: u16,
 }
 
+impl Size {
+    /// Returns a size with its service time at a rate; `None` if that is not a whole number of ticks.
+    pub(crate) fn of(bytes: u16, rate: &Rate) -> Option<Size> {
+        let (service, part) = rate.exact_service_time(bytes);
+        (part == 0).then_some(Size { service, bytes })
+    }
+}
+
 impl Link {
     /// Returns an empty link. As no waiting packet is overtaken or dropped, only the AQM of the discipline acts.
     pub fn new(rate: Rate, buffer: Buffer, discipline: &Discipline, clock: Clock, random: RandomStream) -> Link {
@@ -250,13 +258,10 @@ impl Link {
         if self.process.is_some() {
             return false;
         }
-        let (service, part) = self.rate.exact_service_time(bytes);
-        if part > 0 {
-            return false;
-        }
+        let Some(size) = Size::of(bytes, &self.rate) else { return false };
         self.statistics = self.statistics();
         (self.passed, self.passed_area) = (0, 0);
-        self.latest = Size { service, bytes };
+        self.latest = size;
         true
     }
 

@@ -286,11 +286,13 @@ impl QueuedLink {
     /// Returns the service time of a packet whose size is not `latest`. If the time is a whole number of ticks, the size becomes
     /// `latest`.
     fn service_time(&mut self, bytes: u16) -> Time {
-        if let (service, 0) = self.rate.exact_service_time(bytes) {
-            self.latest = Size { service, bytes };
-            return service;
+        match Size::of(bytes, &self.rate) {
+            Some(size) => {
+                self.latest = size;
+                size.service
+            }
+            None => self.rate.service_time(bytes),
         }
-        self.rate.service_time(bytes)
     }
 
     fn transmit_next(&mut self, now: Time, measurement: &Measurement, signalled: &mut impl FnMut(Signal, Packet)) {

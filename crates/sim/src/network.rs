@@ -290,14 +290,17 @@ impl Network {
             let departure = self.cross_observed_link(index, time, &mut copy)?;
             return Some((departure + delay, copy.marks));
         }
-        let Network { measurement, flows, accounts, .. } = self;
-        let Packet { flow, kind, mut marks, bytes, .. } = *packet;
-        let mark = || mark(&mut marks, flow, kind, time, measurement, flows, accounts);
-        let Some(departure) = self.elements.links[index as usize].arrive(time, bytes, measurement, mark) else {
-            self.count_drop(time, copy_by_field(packet));
-            return None;
+        let link = &mut self.elements.links[index as usize];
+        let (departure, marks) = if link.has_aqm() {
+            let mut copy = copy_by_field(packet);
+            (self.cross_link_with_aqm(index, time, &mut copy), copy.marks)
+        } else {
+            (link.arrive_without_aqm(time, packet.bytes, &self.measurement), packet.marks)
         };
-        Some((departure + delay, marks))
+        if departure.is_none() {
+            self.count_drop(time, copy_by_field(packet));
+        }
+        Some((departure? + delay, marks))
     }
 
     /// Returns when a packet leaves its flow's private link, propagation included; `None` if it is dropped.

@@ -32,9 +32,9 @@ struct Class {
 pub(super) struct Turn {
     /// Bytes that the class may still send before its turn ends (`deficit`).
     pub(super) deficit: i64,
-    /// Whether the class takes turns.
+    /// Whether the class is in a list of those that take turns.
     pub(super) active: bool,
-    /// Quanta that it may send in a round; 0: not looked up yet.
+    /// Quanta that the class may send in a round; 0 until they are looked up.
     pub(super) weight: u16,
 }
 

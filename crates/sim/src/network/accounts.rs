@@ -15,9 +15,6 @@ use crate::route::LinkKind;
 use crate::statistics::FlowStatistics;
 
 /// Marks a packet in its bits, and counts it; returns whether its transport is ECN-capable.
-///
-/// The function takes the packet's fields one by one: a packet that it could change as a whole would not stay in registers.
-#[inline(always)]
 pub(super) fn mark(
     marks: &mut Marks,
     flow: u32,

@@ -150,9 +150,8 @@ mod tests {
     fn departures_are_at_their_instants_where_others_could_meet_them() {
         let front = [hop(Element::Link(0), 20)];
         let known = |behind| known_arrivals(&path(&front, behind), 1).ticks();
-        let (wait, pass) =
-            ([Element::Merge(1), Element::Sender, Element::Senders(0)], [Element::Link(2), Element::Loss(0)]);
-        for element in wait.into_iter().chain(pass).chain([Element::Receiver]) {
+        let waiting = [Element::Merge(1), Element::Sender, Element::Senders(0)];
+        for element in [Element::Link(2), Element::Loss(0), Element::Receiver].into_iter().chain(waiting) {
             assert_eq!(known(element), 20, "{element:?}");
         }
         for element in [Element::SharedMerge(0), Element::Private(0), Element::Overtaking(0), Element::Channel(0)] {

@@ -177,6 +177,7 @@ mod tests {
     use base::Clock;
 
     use super::*;
+    use crate::queue::Waiting;
 
     /// Queues of weights 1, 2 and 3 in front of a link that takes 1 us for a byte.
     struct Played {
@@ -203,7 +204,7 @@ mod tests {
 
         fn send(&mut self) -> Option<usize> {
             let class = self.wfq.next(&self.waiting)?;
-            self.waiting.pop(class, &mut crate::queue::Waiting::default());
+            self.waiting.pop(class, &mut Waiting::default());
             self.wfq.sent(class, &self.waiting);
             Some(class)
         }
