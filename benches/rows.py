@@ -68,6 +68,7 @@ TODAY = (
     Row("linux-cubic-hundred", "hundred-bulk-flows", "linux-cubic", 1.8),
     Row("linux-cubic-web134", "web134", "linux-cubic", 1.8, in_ns2=False),
     Row("linux-bbr-one", "one-bulk-flow", "linux-bbr", 3.0),
+    Row("linux-bbr-hundred", "hundred-bulk-flows", "linux-bbr", 3.0),
     Row(
         "linux-cubic-fq-codel",
         "hundred-bulk-flows",

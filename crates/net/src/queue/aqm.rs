@@ -132,7 +132,7 @@ pub(crate) trait Algorithm {
 
 /// An AQM at work, from the beginning of a cache line on.
 #[derive(Clone, Debug)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub(crate) enum Aqm {
     /// Random Early Detection.
     Red(Red),

@@ -392,7 +392,8 @@ impl Selective {
     pub fn deadline_before(&self, limit: Time) -> Time {
         let others = self.pacer.deadline().min(self.written.next());
         match self.timer.earliest() {
-            earliest if earliest >= limit => earliest.min(others),
+            // What its clock makes of it is not before.
+            earliest if earliest >= limit.min(others) => earliest.min(others),
             _ => self.timer.deadline(&self.rules.wheel).min(others),
         }
     }

@@ -92,6 +92,11 @@ impl Timer {
         self.due
     }
 
+    /// Returns whether it fires at an instant or before.
+    fn has_fired(&self, now: Time, wheel: &Wheel) -> bool {
+        self.earliest() <= now && self.deadline(wheel) <= now
+    }
+
     /// Sets the retransmission timeout, which ends its backoff.
     pub(super) fn set_rto(&mut self, rto: Time, wheel: &Wheel) {
         self.rto = wheel.whole(rto);
@@ -124,8 +129,7 @@ impl Selective {
             self.release(now, actions);
             self.report_failure(actions);
         }
-        let kind = self.timer.kind.filter(|_| self.timer.deadline(&self.rules.wheel) <= now);
-        match kind {
+        match self.timer.kind.filter(|_| self.timer.has_fired(now, &self.rules.wheel)) {
             Some(Kind::Timeout) => self.on_timeout(now, actions),
             Some(Kind::Probe) => self.send_probe(now, actions),
             Some(Kind::Reordering) => self.end_reordering(now, actions),
