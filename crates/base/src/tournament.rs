@@ -83,6 +83,16 @@ impl Tournament {
         self.base + Time::from_ticks(self.winner >> self.bits)
     }
 
+    /// Returns an instant at which an element other than the first one has its event, or the horizon: the earliest instant
+    /// of the others is not later.
+    #[inline(always)]
+    pub fn runner_up(&self) -> Time {
+        let [first, second, third, fourth] = self.matches[1];
+        let (one, other) = (first.max(second), third.max(fourth));
+        let key = earlier(first, second).max(earlier(third, fourth)).min(one).min(other);
+        self.base + Time::from_ticks(key >> self.bits)
+    }
+
     /// Returns the instant of an element.
     #[inline(always)]
     pub fn instant(&self, element: u32) -> Time {
@@ -284,6 +294,14 @@ mod tests {
         }
     }
 
+    fn check_runner_up(tree: &Tournament, times: &[Time], first: usize) {
+        let Some((_, second)) = earliest(times, |index| index != first) else { return };
+        let found = tree.runner_up();
+        assert!(found >= second.min(tree.base + Time::from_ticks(tree.horizon())), "none of the others is before");
+        let horizon = tree.base + Time::from_ticks(tree.horizon());
+        assert!(found >= horizon || times.iter().enumerate().any(|(index, &time)| index != first && time == found));
+    }
+
     fn check_neighbours(tree: &Tournament, times: &[Time], element: usize) {
         let part = |element: usize| second_round(tree.position(to_u32(element)));
         let Some((index, time)) = earliest(times, |index| part(index) == part(element)) else { return };
@@ -318,6 +336,7 @@ mod tests {
                 prop_assert_eq!(tree.first().0, time);
                 if time < Time::NEVER {
                     prop_assert_eq!(tree.first().1 as usize, index);
+                    check_runner_up(&tree, &times, index);
                     last = time;
                 }
             }

@@ -140,16 +140,24 @@ impl LossLog {
 
     /// Keeps a copy unless a later copy of the packet is known.
     fn note(&mut self, copy: LastCopy) {
+        match self.copies.back() {
+            // Most packets that are dropped have a higher number than those before them.
+            Some(last) if last.sequence >= copy.sequence => self.note_within(copy),
+            last => {
+                if last.is_none() && self.copies.capacity() == 0 {
+                    self.copies.reserve_exact(EXPECTED);
+                }
+                self.copies.push_back(copy);
+            }
+        }
+    }
+
+    fn note_within(&mut self, copy: LastCopy) {
         match self.copies.binary_search_by_key(&copy.sequence, |copy| copy.sequence) {
             // The fate of an older copy does not matter.
             Ok(index) if self.copies[index].sent > copy.sent => {}
             Ok(index) => self.copies[index] = copy,
-            Err(index) => {
-                if self.copies.capacity() == 0 {
-                    self.copies.reserve_exact(EXPECTED);
-                }
-                self.copies.insert(index, copy);
-            }
+            Err(index) => self.copies.insert(index, copy),
         }
     }
 

@@ -167,15 +167,17 @@ impl Network {
         }
     }
 
-    /// Puts the next ACK in the place of the sender's event, which is handled now, if that ACK comes after `to`; returns
-    /// whether it does.
+    /// Puts the next ACK in the place of the sender's event, which is handled now, if that ACK comes after `to`, and no other
+    /// event surely before; returns whether it does.
     #[inline(always)]
     pub(crate) fn withdraw_sender(&mut self, flow: u32, to: Time) -> bool {
         let next = self.next_ack(flow);
-        if next > to {
+        // Of many flows, whose ACKs wait in one queue, another one's event mostly comes before.
+        let leaves = next > to && (next != Time::NEVER || self.events.runner_up() > to);
+        if leaves {
             self.events.set(self.numbers.number(EventId::Sender(flow)), next);
         }
-        next > to
+        leaves
     }
 
     /// Returns whether all events, and the ends of batches and of the run, come after an instant.

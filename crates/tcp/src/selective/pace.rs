@@ -191,10 +191,10 @@ impl Selective {
     /// packets back: cwnd is the same, and was not all in flight then.
     #[inline(never)]
     pub(super) fn depart_ahead(&mut self, mut expiry: Time, room: u64, actions: &mut impl Actions) -> bool {
-        let (wait, latest, mut left) = (self.least_probe_wait(), self.head_timeout(), room);
         if room == 0 || !actions.leave_clock(self.pacer.release) {
             return false;
         }
+        let (wait, latest, mut left) = (self.least_probe_wait(), self.head_timeout(), room);
         while left > 0 && self.pacer.release < expiry && actions.is_quiet(self.pacer.release) {
             let now = self.pacer.release;
             expiry = latest.min(now + wait);

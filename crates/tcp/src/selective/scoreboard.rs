@@ -301,8 +301,8 @@ impl Scoreboard {
         self.lost -= u32::from(before.marks.lost());
         self.retransmitted -= u32::from(arrived);
         self.sacked += 1;
-        let beside = [sequence.checked_sub(1), Some(sequence + 1)];
-        self.merged += beside.into_iter().flatten().map(|next| u32::from(self.is_sacked(next))).sum::<u32>();
+        let before_it = sequence > 0 && self.is_sacked(sequence - 1);
+        self.merged += u32::from(before_it) + u32::from(self.is_sacked(sequence + 1));
         self.delivered += 1;
         self.highest = self.highest.max(sequence + 1);
         Some(before)

@@ -39,15 +39,15 @@ impl Blocks {
     pub(super) fn enter(&mut self, sequence: u64) -> Flush {
         let packet = (sequence, sequence + 1);
         if let Some(index) = self.runs.iter().position(|&run| touches(run, packet)) {
-            let mut grown = join(self.runs.remove(index), packet);
-            self.runs.retain(|&run| {
-                let joins = touches(grown, run);
-                if joins {
-                    grown = join(grown, run);
-                }
-                !joins
-            });
-            self.runs.insert(0, grown);
+            if index > 0 {
+                self.runs[..=index].rotate_right(1);
+            }
+            let mut grown = join(self.runs[0], packet);
+            // The packet may be all that was missing between two runs.
+            if let Some(next) = (1..self.runs.len()).find(|&next| touches(grown, self.runs[next])) {
+                grown = join(grown, self.runs.remove(next));
+            }
+            self.runs[0] = grown;
             return if index >= EXPECTED { Flush::With } else { Flush::Never };
         }
         let flush = if self.runs.len() >= EXPECTED { Flush::Before } else { Flush::Never };
