@@ -69,6 +69,7 @@ TODAY = (
     Row("linux-cubic-web134", "web134", "linux-cubic", 1.8, in_ns2=False),
     Row("linux-bbr-one", "one-bulk-flow", "linux-bbr", 3.0),
     Row("linux-bbr-hundred", "hundred-bulk-flows", "linux-bbr", 3.0),
+    Row("linux-bbr-web134", "web134", "linux-bbr", 3.0, in_ns2=False),
     Row(
         "linux-cubic-fq-codel",
         "hundred-bulk-flows",

@@ -186,7 +186,7 @@ def why_no_ns2() -> str | None:
 def table(measurements: list[Measurement]) -> Table:
     """Lay out the measurements, a row a scenario."""
     lines = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    lines.add_column("scenario")
+    lines.add_column("scenario", no_wrap=True, min_width=max((len(one.row.name) for one in measurements), default=0))
     for title in (
         "steps a packet\nmedian",
         "\nmin",
@@ -230,7 +230,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("bench.json"), help="the record (default: %(default)s)")
     parser.add_argument("row", nargs="*", help="rows of the table (default: all)")
     arguments = parser.parse_intermixed_args()
-    console = Console(width=None if sys.stdout.isatty() else 110)
+    console = Console(width=None if sys.stdout.isatty() else 130)
     reason = why_no_ns2()
     if reason is not None:
         console.print(f"ns-2 is not measured: {reason}", highlight=False)
