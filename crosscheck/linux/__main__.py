@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from crosscheck.batch import MOST_SEEDS
 from crosscheck.linux import kernel, ours, recorded
 from crosscheck.linux.check import Case, Mark, Report, check, resolved
-from crosscheck.linux.draw import draw
+from crosscheck.linux.draw import draw, draw_managed
 from crosscheck.linux.figures import compare
 from crosscheck.linux.path import UnplayableError, bottleneck_of
 from crosscheck.linux.picture import save_picture
@@ -41,7 +42,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m crosscheck.linux", description="Compare our engine with Linux.")
     parser.add_argument("scenario", nargs="?", help="a scenario of one's own: a table, a picture and no verdict")
     parser.add_argument("--out", type=Path, default=Path("results/linux"), help="where the picture goes (%(default)s)")
-    parser.add_argument("--fresh", type=int, default=6, help="how many drawn scenarios (default %(default)s)")
+    parser.add_argument(
+        "--fresh",
+        type=int,
+        default=6,
+        help="how many drawn scenarios with drop-tail; half as many have an AQM or a scheduler (default %(default)s)",
+    )
     parser.add_argument("--seed", type=int, help="their seed (default: a fresh one, which is printed)")
     parser.add_argument("--only", metavar="NAME", default="", help="only scenarios whose name contains NAME")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="scenarios at a time (default: cores)")
@@ -55,7 +61,7 @@ def _all(options: argparse.Namespace) -> int:
         _say(f"seed {seed}: python -m crosscheck.linux --seed {seed} --fresh {options.fresh}")
     cases = [
         *_recorded_cases(),
-        *(Case(one["title"], resolved(one)) for one in (draw(seed, n) for n in range(options.fresh))),
+        *(Case(one["title"], resolved(one)) for one in _drawn(seed, options.fresh)),
     ]
     wanted = [case for case in cases if options.only in case.name]
     if not wanted:
@@ -65,6 +71,11 @@ def _all(options: argparse.Namespace) -> int:
     with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool:
         again = f"python -m crosscheck.linux --seed {seed} --fresh {options.fresh} --only"
         return _tell(pool.map(check, wanted), again)
+
+
+def _drawn(seed: int, count: int) -> list[dict[str, Any]]:
+    """Draw as many scenarios with drop-tail, and half as many with an AQM or a scheduler."""
+    return [*(draw(seed, n) for n in range(count)), *(draw_managed(seed, n) for n in range((count + 1) // 2))]
 
 
 def _recorded_cases() -> Iterator[Case]:

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from crosscheck.linux.recorded import ACK_BYTES, HTB, QUEUES
 from crosscheck.mrg32k3a import Mrg32k3a
 
 MOST_PACKETS = 60_000
@@ -16,6 +17,11 @@ STOCK_BUFFERS = {
     "send_buffer_max": "4194304 B",
 }
 """Socket buffers of a host whose settings nobody changed (`tcp_rmem`, `tcp_wmem`)."""
+MANAGED = ("codel", "pie", "fq-codel", "fq-pie", "red", "cake", "sfq")
+"""Queues of drawn paths with an AQM or a scheduler, set up as those of the recorded runs."""
+WITHOUT_ECN = ("cake", "sfq")
+MANAGED_PACKETS = 40_000
+"""Packets of a drawn run of theirs."""
 
 
 def draw(seed: int, number: int) -> dict[str, Any]:
@@ -49,6 +55,56 @@ def draw(seed: int, number: int) -> dict[str, Any]:
     return {
         "title": f"seed{seed}-{number:02d}",
         "link": [{**link, "reverse": {"rate": "unlimited"}}],
+        "flow": flows,
+        "run": {"duration": f"{duration_s} s", "warmup": f"{duration_s / 4} s"},
+    }
+
+
+def draw_managed(seed: int, number: int) -> dict[str, Any]:
+    """Draw a scenario whose bottleneck has an AQM or a scheduler.
+
+    Parameters
+    ----------
+    seed, number : int
+        Choose the scenario; it is the same whatever else is drawn.
+
+    Returns
+    -------
+    dict
+        A scenario in the users' form: 2 to 60 Mbit/s, round trips of 10 to 150 ms, 1 to 16 flows of one or two of
+        cubic, reno and bbr with handshakes, half of them with ECN where the queue marks.
+    """
+    random, queue = Mrg32k3a(seed + 104_729 * (number + 1)), MANAGED[(seed + number) % len(MANAGED)]
+    controls = [random.choice(CONTROLS), random.choice(CONTROLS)]
+    rate_bps = 8000 * round(_log_between(random, 2e6, 60e6) / 8000)
+    trip_ms = round(_log_between(random, 10, 150), 3)
+    duration_s = min(60, max(LEAST_S, round(MANAGED_PACKETS * 12_000 / rate_bps)))
+    ecn = queue not in WITHOUT_ECN and random.integer(0, 1) == 1
+    buffer, table = QUEUES[queue]
+    marking = {} if queue in WITHOUT_ECN else {"ecn": "all" if ecn else "off"}
+    link = {"name": "bottleneck", "rate": f"{rate_bps} bit/s", "buffer": buffer, "queue": table | marking}
+    flows = [
+        {
+            "name": f"flow{count + 1}",
+            "path": ["bottleneck"],
+            "two_way_propagation": f"{trip_ms} ms",
+            "packet": "1500 B",
+            "ack": f"{ACK_BYTES} B",
+            "start": f"{random.between(0.0, 1.0):.6f} s",
+            "tcp": {
+                "preset": f"linux-{controls[count % 2]}",
+                "handshake": "tcp",
+                "ecn": "classic" if ecn else "off",
+                "receive_buffer": "2000000 B",
+                "receive_buffer_max": "67108864 B",
+            },
+            **({"host": "client"} if queue == "cake" else {}),
+        }
+        for count in range(random.choice((1, 2, 4, 8, 16)))
+    ]
+    return {
+        "title": f"seed{seed}-{queue}-{number:02d}",
+        "link": [link | {"token_bucket": HTB, "reverse": {"rate": "unlimited"}}],
         "flow": flows,
         "run": {"duration": f"{duration_s} s", "warmup": f"{duration_s / 4} s"},
     }

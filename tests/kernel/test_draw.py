@@ -1,10 +1,11 @@
 """The scenarios that the cross-check with the kernel draws."""
 
 from ackclock.scenario import load, resolve
-from crosscheck.linux.draw import MOST_PACKETS, draw
+from crosscheck.linux.draw import MANAGED, MOST_PACKETS, draw, draw_managed
 from crosscheck.linux.translate import translate
 
 DRAWN = [draw(5, number) for number in range(60)]
+WITH_QUEUES = [draw_managed(5, number) for number in range(42)]
 
 
 def test_a_scenario_depends_on_its_seed_and_number_alone() -> None:
@@ -31,3 +32,15 @@ def test_they_differ_in_controls_flows_sizes_and_buffers() -> None:
     rates = sorted(float(document["link"][0]["rate"].split()[0]) for document in DRAWN)
     assert rates[0] < 2e6
     assert rates[-1] > 50e6
+
+
+def test_both_sides_can_play_each_queue() -> None:
+    for document in WITH_QUEUES:
+        experiment = translate(resolve(load(document)).to_dict())
+        assert experiment.rate_bps % 8 == 0, "HTB counts bytes a second"
+        assert "aqm" in experiment.options
+    assert draw_managed(5, 17) == WITH_QUEUES[17]
+    queues = [document["link"][0]["queue"] for document in WITH_QUEUES]
+    assert {queue["discipline"] for queue in queues[: len(MANAGED)]} == set(MANAGED), "one after the other"
+    assert {queue.get("ecn") for queue in queues} == {None, "all", "off"}
+    assert {len(document["flow"]) for document in WITH_QUEUES} == {1, 2, 4, 8, 16}
