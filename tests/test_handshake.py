@@ -106,3 +106,17 @@ def test_a_capture_shows_it() -> None:
     assert frames.count(bytes([0xA0, 0x02, 0xFF, 0xFF])) == 1
     assert frames.count(bytes([0xA0, 0x12, 0xFF, 0xFF])) == 1
     assert frames.count(bytes([0x80, 0x10, 0xFF, 0xFF])) >= 5 + 4
+
+
+@pytest.mark.parametrize("handshake", ["tcp", "tls"])
+@pytest.mark.parametrize("lost", [1, 2, 9, 10])
+def test_a_lost_beginning_is_repaired_without_a_timeout(handshake: str, lost: int) -> None:
+    """The packets behind it show the loss, or the new packet that probes for a lost tail: as in the kernel, one recovery.
+
+    Such ACKs echo the end of the handshake, as no data have arrived in order (RFC 7323 section 4.3).
+    """
+    first = {"tcp": 2, "tls": 3}[handshake]
+    link = {"loss": {"model": "packets", "packets": list(range(first, first + lost)), "applies_to": "data"}}
+    flow = run(handshake, link, size="300 pkt").flows.iloc[0]
+    assert (flow.timeouts, flow.fast_retransmits) == (0.0, 1.0)
+    assert flow.retransmitted_fraction == pytest.approx(lost / (300 + lost))

@@ -112,6 +112,11 @@ impl Receiver {
         }
     }
 
+    /// Ends a handshake, as the other end sends its last ACK `now`: that is what ACKs echo until the first packet has arrived.
+    pub fn end_handshake(&mut self, now: Time) {
+        self.echo = now;
+    }
+
     /// Begins a transfer `now`, at the number where the previous one ended; all of that one was received.
     pub fn begin_transfer(&mut self, now: Time) {
         self.first = self.next;

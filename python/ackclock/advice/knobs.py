@@ -166,12 +166,12 @@ def _buffer_knob(resolved: Resolved, group: list[Element]) -> Knob:
 
 
 def crossing(resolved: Resolved, element: Element) -> list[tuple[ResolvedFlow, int]]:
-    """Give the flows that cross an element, with the bytes of what they send over it: data, or ACKs."""
+    """Give the flows that cross an element, with the bytes of what they send over it: data, ACKs, or echoes."""
     index = resolved.element_indices[element.name]
     flows = [resolved.flows[at] for at in resolved.crossing_flows[index]]
     data = [(flow, flow.packet_bytes) for flow in flows if index in flow.path]
-    acks = [(flow, flow.tcp.ack_bytes) for flow in flows if index in flow.return_path]
-    return data + acks
+    answers = [(flow, flow.answer_bytes) for flow in flows if index in flow.return_path]
+    return data + answers
 
 
 def _field(link: str) -> str:

@@ -50,6 +50,7 @@ impl Engine {
             self.request(flow, now);
         } else {
             slot.start = Time::NEVER;
+            self.network.flows[flow as usize].receiver.end_handshake(now);
             self.start_data(flow, now);
         }
         self.account_cwnd_since(flow, now, cwnd);
