@@ -111,7 +111,7 @@ def test_a_capture_shows_it() -> None:
 @pytest.mark.parametrize("handshake", ["tcp", "tls"])
 @pytest.mark.parametrize("lost", [1, 2, 9, 10])
 def test_a_lost_beginning_is_repaired_without_a_timeout(handshake: str, lost: int) -> None:
-    """The packets behind it show the loss, or the new packet that probes for a lost tail: as in the kernel, one recovery.
+    """The packets behind it show the loss, or the new packet that probes for a lost tail: one recovery, as in the kernel.
 
     Such ACKs echo the end of the handshake, as no data have arrived in order (RFC 7323 section 4.3).
     """

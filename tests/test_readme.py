@@ -67,3 +67,13 @@ def test_the_faults_of_the_readme_are_what_check_prints(tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", re.findall(r"\]\(([^)#:]+)\)", README))
 def test_the_links_of_the_readme_lead_somewhere(target: str) -> None:
     assert (ROOT / target).exists()
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/scenario.md"])
+def test_the_python_of_a_page_runs(page: str, tmp_path: Path) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"^```python\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE))
+    assert "import ackclock" in code
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stderr

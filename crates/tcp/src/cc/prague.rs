@@ -171,7 +171,9 @@ impl CongestionControl for Prague {
             let unmarked = if ack.state == State::Cwr { unmarked } else { left };
             self.grow(ack, unmarked, window);
         }
-        self.state.slow_start = window.in_slow_start();
+        // While a reduction goes on, cwnd may be below ssthresh, which grows.
+        let reduces = matches!(ack.state, State::Cwr | State::Recovery);
+        self.state.slow_start = !reduces && window.in_slow_start();
         self.end_round(ack);
         self.set_rate(ack, window);
     }
@@ -280,6 +282,17 @@ mod tests {
         assert!((prague.increase() - 0.04).abs() < 1e-12);
         prague.measure(&ack(ms(600), 1, 0, ms(50)));
         assert_eq!(prague.increase(), 1.0);
+    }
+
+    #[test]
+    fn the_virtual_round_trip_stays_in_a_reduction() {
+        let mut prague = control(vec![0.25, 0.025, 0.0]);
+        pass(&mut prague, &round(0, ack(ms(0), 1, 0, ms(5))));
+        let mut window = Window { cwnd: 20.0, ssthresh: 20.1 };
+        prague.on_ack(&AckSample { state: State::Cwr, may_grow: false, ..ack(ms(5), 2, 1, ms(5)) }, &mut window);
+        assert_eq!(prague.virtual_rtt(), ms(25));
+        let grown = 0.04 / 20.0;
+        assert!((window.ssthresh - 20.1 - grown).abs() < 1e-12, "{window:?}");
     }
 
     /// The average changes once in a virtual round trip, of which the rounds then are.
