@@ -111,7 +111,7 @@ def test_a_capture_shows_it() -> None:
 @pytest.mark.parametrize("handshake", ["tcp", "tls"])
 @pytest.mark.parametrize("lost", [1, 2, 9, 10])
 def test_a_lost_beginning_is_repaired_without_a_timeout(handshake: str, lost: int) -> None:
-    """The packets behind it show the loss, or the new packet that probes for a lost tail: one recovery, as in the kernel.
+    """The packets behind it show the loss, or a new packet that probes for a lost tail: one recovery, as in the kernel.
 
     Such ACKs echo the end of the handshake, as no data have arrived in order (RFC 7323 section 4.3).
     """
@@ -120,3 +120,16 @@ def test_a_lost_beginning_is_repaired_without_a_timeout(handshake: str, lost: in
     flow = run(handshake, link, size="300 pkt").flows.iloc[0]
     assert (flow.timeouts, flow.fast_retransmits) == (0.0, 1.0)
     assert flow.retransmitted_fraction == pytest.approx(lost / (300 + lost))
+
+
+def test_the_handshake_of_a_data_centre_passes_a_queue_that_marks() -> None:
+    """RFC 8257 section 3.5: SYN and SYN-ACK are ECN-capable, or else a step queue behind long flows drops them."""
+    link = {"name": "b", "rate": "100 Mbit/s", "delay": "1 ms", "queue": {"discipline": "step", "threshold": "20 pkt"}}
+    short = {"size": "50 kB", "start": "1 s", "start_spread": "1 s", "count": 10}
+    flows = [
+        {"name": "long", "path": ["b"], "count": 2, "tcp": "linux-dctcp"},
+        {"name": "short", "path": ["b"], **short, "tcp": {"preset": "linux-dctcp", "handshake": "tcp"}},
+    ]
+    result = ackclock.run({"link": [{**link, "buffer": "600 pkt"}], "flow": flows, "run": {"duration": "3 s"}})
+    assert float(result.links.dropped_packets.iloc[0]) == 0.0
+    assert float(result.completions.transfers.iloc[0]) == 10.0

@@ -1,6 +1,6 @@
 //! Handshakes: what the two ends of a connection exchange before the data.
 
-use base::{Clock, Time};
+use base::{Clock, Marks, Time};
 
 use crate::scenario::HandshakeConfig;
 
@@ -23,6 +23,8 @@ pub(crate) struct Handshake {
     pub(crate) begun: Time,
     /// Whether the SYN that arrived first was a repeated one: a repeated SYN does not ask for ECN.
     plain: bool,
+    /// Bits of the packets of this exchange.
+    pub(crate) marks: Marks,
     /// Number of the current exchange; `None`: none goes on.
     exchange: Option<u32>,
     /// Times that its request was sent.
@@ -39,6 +41,7 @@ impl Handshake {
             timeouts: [first, first, longest.max(first)],
             begun: Time::ZERO,
             plain: false,
+            marks: Marks::NONE,
             exchange: None,
             sent: 0,
             arrived: [0; 2],

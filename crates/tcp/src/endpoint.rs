@@ -1,6 +1,6 @@
 //! A sender is the classic machine, ns-2's extension of it by selective acknowledgment, or the machine that hosts run.
 
-use base::{Clock, RandomStream, Time};
+use base::{Clock, Marks, RandomStream, Time};
 
 use crate::actions::{Ack, Actions};
 use crate::classic::{Classic, Sack1};
@@ -113,6 +113,16 @@ impl Sender {
     pub fn on_plain_handshake(&mut self) {
         if let Sender::Selective(sender) = self {
             sender.on_plain_handshake();
+        }
+    }
+
+    /// Returns the bits of a packet of the handshake, of a SYN or else of a hello. Senders with cumulative ACKs alone set
+    /// none there.
+    pub fn marks_of_handshake(&self, syn: bool) -> Marks {
+        match self {
+            Sender::Selective(sender) if syn => sender.marks_without_data(),
+            Sender::Selective(sender) => sender.marks_of_hellos(),
+            Sender::Classic(_) | Sender::Sack1(_) => Marks::NONE,
         }
     }
 

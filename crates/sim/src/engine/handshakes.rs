@@ -20,8 +20,8 @@ impl Engine {
 
     /// Sends a request of the handshake, for the first time or again, and sets its timer.
     pub(super) fn request(&mut self, flow: u32, now: Time) {
-        let again = self.network.send_request(flow, now);
         let slot = &mut self.senders[flow as usize];
+        let again = self.network.send_request(flow, now, |syn| slot.sender.marks_of_handshake(syn));
         slot.start = slot.sender.fires(now, again);
     }
 
@@ -44,7 +44,7 @@ impl Engine {
         }
         let goes_on = handshake.next(slot.sender.rto());
         if first {
-            self.network.acknowledge_syn(flow, now);
+            self.network.acknowledge_syn(flow, now, slot.sender.marks_of_handshake(true));
         }
         if goes_on {
             self.request(flow, now);

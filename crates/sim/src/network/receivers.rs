@@ -159,53 +159,49 @@ impl Network {
         }
         let Some(handshake) = self.handshakes.get_mut(&packet.flow) else { return };
         let Some((numbers, bytes)) = handshake.on_request(packet.journal, packet.stamp) else { return };
+        let marks = handshake.marks;
         let slot = &self.flows[packet.flow as usize];
         let (sequence, bytes) = (slot.receiver.first(), bytes.unwrap_or(slot.packet_bytes));
         let departure = time + self.hops[packet.hop as usize].delay;
         for journal in numbers {
-            let answer = Packet {
-                sequence,
-                journal,
-                hop: packet.hop + 1,
-                bytes,
-                kind: PacketKind::Answer,
-                marks: Marks::NONE,
-                ..*packet
-            };
+            let answer =
+                Packet { sequence, journal, hop: packet.hop + 1, bytes, kind: PacketKind::Answer, marks, ..*packet };
             self.forward_apart(departure, answer);
         }
     }
 
-    /// Sends a request of a flow's handshake; returns when to send it again.
-    pub(crate) fn send_request(&mut self, flow: u32, now: Time) -> Time {
+    /// Sends a request of a flow's handshake, which has the bits that `marks` returns for a SYN, or else for a hello; returns when
+    /// to send it again.
+    pub(crate) fn send_request(&mut self, flow: u32, now: Time, marks: impl FnOnce(bool) -> Marks) -> Time {
         let Some(handshake) = self.handshakes.get_mut(&flow) else { return Time::NEVER };
-        let (numbers, bytes, again) = handshake.request(now);
+        handshake.marks = marks(handshake.is_first());
+        let (marks, (numbers, bytes, again)) = (handshake.marks, handshake.request(now));
         let slot = &self.flows[flow as usize];
         let (hop, bytes) = (slot.data, bytes.unwrap_or(slot.packet_bytes));
         for journal in numbers {
             let (sequence, kind) = (Receiver::NO_DATA, PacketKind::Request);
-            let request = Packet { sequence, stamp: now, hop, flow, journal, bytes, kind, ..Packet::default() };
+            let request = Packet { sequence, stamp: now, hop, flow, journal, bytes, kind, marks };
             self.forward_apart(now, request);
         }
         again
     }
 
     /// Sends the ACK of the receiver's SYN, before all data.
-    pub(crate) fn acknowledge_syn(&mut self, flow: u32, now: Time) {
-        self.send_bare_ack(flow, PacketKind::Open, 0, now);
+    pub(crate) fn acknowledge_syn(&mut self, flow: u32, now: Time, marks: Marks) {
+        self.send_bare_ack(flow, PacketKind::Open, 0, now, marks);
     }
 
     /// Sends the ACK of the receiver's FIN, behind all data before packet `end`.
-    pub(crate) fn acknowledge_fin(&mut self, flow: u32, end: u64, now: Time) {
-        self.send_bare_ack(flow, PacketKind::Close, low_u32(end), now);
+    pub(crate) fn acknowledge_fin(&mut self, flow: u32, end: u64, now: Time, marks: Marks) {
+        self.send_bare_ack(flow, PacketKind::Close, low_u32(end), now, marks);
     }
 
     #[cold]
     #[inline(never)]
-    fn send_bare_ack(&mut self, flow: u32, kind: PacketKind, journal: u32, now: Time) {
+    fn send_bare_ack(&mut self, flow: u32, kind: PacketKind, journal: u32, now: Time, marks: Marks) {
         let slot = &self.flows[flow as usize];
         let (hop, bytes, sequence) = (slot.data, slot.receiver.plain_ack_bytes(), Receiver::NO_DATA);
-        let packet = Packet { sequence, stamp: now, hop, flow, journal, bytes, kind, ..Packet::default() };
+        let packet = Packet { sequence, stamp: now, hop, flow, journal, bytes, kind, marks };
         self.forward_apart(now, packet);
     }
 

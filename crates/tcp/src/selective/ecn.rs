@@ -50,6 +50,17 @@ impl Selective {
         slow_start.with(self.capable().only_if(capable)).with(counted)
     }
 
+    /// Returns the bits of a packet without data: ECN-capable in a data centre alone, SYNs too (RFC 8257 section 3.5; Linux
+    /// `tcp_ca_needs_ecn`).
+    pub fn marks_without_data(&self) -> Marks {
+        Marks::ECT.only_if(self.ecn == Ecn::Dctcp)
+    }
+
+    /// Returns the bits of the hellos of TLS, which are data.
+    pub fn marks_of_hellos(&self) -> Marks {
+        self.capable().only_if(self.ecn != Ecn::Off)
+    }
+
     /// Returns the codepoint of data: ECT(1) of a control of L4S (RFC 9331 section 4.1), else ECT(0).
     fn capable(&self) -> Marks {
         if self.rules.needs.l4s {
