@@ -110,6 +110,11 @@ def test_the_command_names_what_a_target_looks_like() -> None:
     assert "'loss' is not FIELD=VALUE, such as rtt-p95=50ms" in done.output
 
 
+def test_a_time_without_a_unit_is_refused_on_the_command_line_too() -> None:
+    done = CliRunner().invoke(app, ["advise", "scenarios/access-modem.toml", "--target", "rtt-p95=50"])
+    assert 'must be a time; given 50; allowed a time above 0 s, such as "50 ms"' in str(done.exception)
+
+
 def length(resolved: ackclock.scenario.Resolved, buffer: float, **targets: float) -> Length:
     return length_for(resolved, buffer, buffer, Targets(**targets))
 

@@ -245,3 +245,21 @@ def test_an_aqm_is_not_said_to_delay_packets_by_its_full_buffer() -> None:
         said[queue] = ackclock.run(tables, picture=False).summary["verdict"]
     assert "a full buffer of" in said["drop-tail"]
     assert "a full buffer of" not in said["fq-codel"]
+
+
+def test_a_link_that_is_idle_as_the_transfers_are_over_is_not_idle_for_losses() -> None:
+    link = {"name": "access", "rate": "20 Mbit/s", "delay": "10 ms", "buffer": "10 pkt"}
+    flow = {"path": ["access"], "count": 5, "size": "50 kB"}
+    text = ackclock.run({"link": [link], "flow": [flow], "run": {"duration": "10 s"}}).summary["verdict"]
+    assert text.startswith("no link is a bottleneck: the busiest, access, has utilisation 1%; access's 10-packet buffer")
+
+
+def test_timeouts_without_a_drop_are_no_recoveries_that_fail() -> None:
+    """An outage of 2 s: the timer expires, and nothing is lost."""
+    rate = {"kind": "outages", "rate": "20 Mbit/s", "outages": [["10 s", "2 s"]]}
+    link = {"name": "radio", "rate_process": rate, "delay": "25 ms", "buffer": "1000 pkt"}
+    flow = {"path": ["radio"], "tcp": "linux-bbr"}
+    text = ackclock.run({"link": [link], "flow": [flow], "run": {"duration": "25 s"}}).summary["verdict"]
+    assert "no packet was dropped" in text
+    assert "were spurious (nothing had been dropped)" in text
+    assert "many recoveries fail" not in text

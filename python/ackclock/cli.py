@@ -184,12 +184,14 @@ def advise(  # noqa: PLR0913  one argument an option
     from ackclock import folders, storage  # noqa: PLC0415
     from ackclock.advice import advise as ask  # noqa: PLC0415
 
+    named = [assignment(text, "--target", "rtt-p95=50ms") for text in targets or ()]
     try:
         advice = ask(
             scenario,
             overrides=changes(overrides),
             topics=topics or None,
-            targets=dict(assignment(text, "--target", "rtt-p95=50ms") for text in targets) if targets else None,
+            # As text: a time needs its unit.
+            targets={name: str(value) for name, value in named} if named else None,
             simulate=simulate,
             threads=threads,
             on_step=_tell,

@@ -162,7 +162,9 @@ def _bottlenecks(run: _Run) -> Iterator[Finding]:
         alike = [row for _, row in run.serving if described_name(row["name"]) == table and _use(row) >= BOTTLENECK]
         yield from (Finding("busy-link", row["name"], {"utilisation_fraction": _use(row)}) for row in alike)
         return
-    if any(_gone(link) > 0.0 for link in run.links):
+    # Where all flows end, the link is idle as they have.
+    goes_on = any(flow.size_packets is None for flow in run.resolved.flows)
+    if goes_on and any(_gone(link) > 0.0 for link in run.links):
         kind = "idle-after-losses"
     yield Finding(kind, busiest["name"], {"utilisation_fraction": _use(busiest)})
 

@@ -215,7 +215,7 @@ def _recoveries(all_: _Found, found: Sequence[Finding]) -> Iterator[str]:
         yield f"fast retransmit began all {plural(fast, 'recovery', 'recoveries')}, none needed a timeout"
     elif not any(tcp.sender.has_fast_retransmit for tcp in connections):
         yield f"{plural(timeouts, 'timeout')}: this TCP has no fast retransmit"
-    elif timeouts >= MANY_TIMEOUTS * fast:
+    elif timeouts >= MANY_TIMEOUTS * fast and not all_.of("no-drop"):
         yield (
             f"{plural(timeouts, 'timeout')} and {plural(fast, 'fast retransmit')}: many recoveries fail "
             "(retransmissions lost too, too many losses in a window, or too few duplicate ACKs)"

@@ -74,6 +74,14 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         {"link": {"reverse": {"rate": "unlimited", "queue": "red"}}},
         'link "a", field reverse.queue: has no effect: at an unlimited rate no packet waits',
     ),
+    "buffer at a policer": (
+        {"link": {"token_bucket": {"kind": "policer", "burst": "60 kB"}, "buffer": "50 pkt"}},
+        'link "a", field buffer: has no effect: at a policer no packet waits',
+    ),
+    "queue at a policer": (
+        {"link": {"reverse": {"token_bucket": {"kind": "policer", "burst": "60 kB"}, "queue": "fq-codel"}}},
+        'link "a", field reverse.queue: has no effect: at a policer no packet waits',
+    ),
     "random drop from an unlimited buffer": (
         {"link": {"reverse": {"queue": "random-drop"}}},
         'link "a", field reverse.queue: random-drop never drops from an unlimited buffer',

@@ -152,6 +152,7 @@ mod tests {
             cause: LossCause::Timeout,
             slow_start: false,
             retransmission: false,
+            repaired: false,
             in_recovery: false,
             repeated: false,
             index,

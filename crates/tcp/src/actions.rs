@@ -65,6 +65,8 @@ pub struct LossEvent {
     pub slow_start: bool,
     /// Whether the packet had been retransmitted already.
     pub retransmission: bool,
+    /// Whether that retransmission is in flight: the lost packets that the event is about are behind it.
+    pub repaired: bool,
     /// Whether the sender was in fast recovery.
     pub in_recovery: bool,
     /// Whether the timer had expired for this packet before.

@@ -75,10 +75,11 @@ class Warner:
     def _link(self, way: Direction, largest: int | None) -> Iterator[Warning_]:
         buffer, queue = (*way.location, "buffer"), (*way.location, "queue")
         discipline = way.queue.discipline
-        if way.rate_bps is None:
+        if way.rate_bps is None or polices(way):
+            reason = "at an unlimited rate no packet waits" if way.rate_bps is None else "at a policer no packet waits"
             if way.buffer is not None or discipline != "drop-tail":
                 field = buffer if way.buffer is not None else queue
-                yield self._warning(field, "has no effect: at an unlimited rate no packet waits")
+                yield self._warning(field, f"has no effect: {reason}")
             return
         for location, text in (*short_red(way, largest), *counted_otherwise(way)):
             yield self._warning(location, text)

@@ -188,6 +188,7 @@ impl Classic {
             cause,
             slow_start: self.in_slow_start(),
             retransmission: self.is_resent(),
+            repaired: false,
             in_recovery: self.phase == Phase::FastRecovery,
             repeated: self.has_timed_out(),
             index: self.una - self.first,

@@ -246,6 +246,7 @@ impl Selective {
             cause,
             slow_start: self.in_slow_start(),
             retransmission: head.ever_retransmitted(),
+            repaired: cause == LossCause::FastRetransmit && head.lost() && head.retransmitted(),
             in_recovery: self.state == super::State::Recovery,
             repeated: self.timeouts > 0,
             index: una - self.first,
