@@ -32,7 +32,13 @@ def mean(estimate: Any) -> float:
 
 
 def test_a_ping_whose_echoes_cross_the_bottleneck_is_no_obstacle() -> None:
-    link = {"name": "home", "rate": "50 Mbit/s", "delay": "12 ms", "buffer": "200 pkt", "reverse": {"rate": "10 Mbit/s"}}
+    link = {
+        "name": "home",
+        "rate": "50 Mbit/s",
+        "delay": "12 ms",
+        "buffer": "200 pkt",
+        "reverse": {"rate": "10 Mbit/s"},
+    }
     ping = {"name": "ping", "path": ["home.reverse"], "traffic": {"kind": "ping", "interval": "100 ms"}}
     scenario = {"link": [link], "flow": [{"path": ["home"]}, ping], "run": {"duration": "5 s"}}
     assert ackclock.advise(scenario, simulate=False).recommendations == ()

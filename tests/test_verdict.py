@@ -251,7 +251,9 @@ def test_a_link_that_is_idle_as_the_transfers_are_over_is_not_idle_for_losses() 
     link = {"name": "access", "rate": "20 Mbit/s", "delay": "10 ms", "buffer": "10 pkt"}
     flow = {"path": ["access"], "count": 5, "size": "50 kB"}
     text = ackclock.run({"link": [link], "flow": [flow], "run": {"duration": "10 s"}}).summary["verdict"]
-    assert text.startswith("no link is a bottleneck: the busiest, access, has utilisation 1%; access's 10-packet buffer")
+    assert text.startswith(
+        "no link is a bottleneck: the busiest, access, has utilisation 1%; access's 10-packet buffer"
+    )
 
 
 def test_timeouts_without_a_drop_are_no_recoveries_that_fail() -> None:
