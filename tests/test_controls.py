@@ -498,9 +498,9 @@ def program(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("busy", ["True", "False"])
-def test_ctrl_c_ends_a_run_whose_class_does_not_return_as_any_other(program: Path, busy: str) -> None:
-    text = program.read_text(encoding="utf-8").replace("BUSY", busy)
+@pytest.mark.parametrize(("busy", "flows"), [("True", 1), ("True", 3), ("False", 1)])
+def test_ctrl_c_ends_a_run_whose_class_does_not_return_as_any_other(program: Path, busy: str, flows: int) -> None:
+    text = program.read_text(encoding="utf-8").replace("BUSY", busy).replace("path =", f"count = {flows}\\npath =")
     program.write_text(text, encoding="utf-8")
     process = subprocess.Popen(
         [sys.executable, "-W", "ignore", str(program)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

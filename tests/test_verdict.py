@@ -265,3 +265,28 @@ def test_timeouts_without_a_drop_are_no_recoveries_that_fail() -> None:
     assert "no packet was dropped" in text
     assert "were spurious (nothing had been dropped)" in text
     assert "many recoveries fail" not in text
+
+
+@pytest.mark.parametrize(("which", "packets", "enough"), [("send", "978", "20"), ("receive", "1,381", "14")])
+def test_a_socket_buffer_that_limits_a_flow_is_named_with_one_that_does_not(
+    which: str, packets: str, enough: str
+) -> None:
+    """On 100 Mbit/s and 600 ms, 5000 packets fill the path."""
+
+    def scenario(size: str) -> dict[str, Any]:
+        link = {"name": "sat", "rate": "100 Mbit/s", "delay": "299 ms", "buffer": "5000 pkt"}
+        flow = {
+            "name": "dl",
+            "path": ["sat"],
+            "rtt": "600 ms",
+            "tcp": {"preset": "linux-cubic", f"{which}_buffer_max": size},
+        }
+        return {"link": [link], "flow": [flow], "run": {"duration": "90 s", "warmup": "30 s"}}
+
+    text = ackclock.run(scenario("4 MB")).summary["verdict"]
+    assert f"the {which} buffer of dl, 4 MB at most, limits it to some {packets} packets in flight" in text
+    assert text.endswith(f"{which}_buffer_max of {enough} MB would fill the path")
+    advice = " ".join(str(ackclock.advise(scenario("4 MB"), topics=["window"])).split())
+    assert f'try flow.dl.tcp.{which}_buffer_max = "{enough} MB"' in advice
+    enlarged = ackclock.run(scenario(f"{enough} MB"))
+    assert enlarged.links.utilisation_fraction.iloc[0] > 0.9

@@ -293,10 +293,12 @@ class _Runner:
         for job, _ in self._jobs:
             job.cancel()
         for job, _ in self._jobs:
-            if self._how.controllers and not job.wait(RETURN_S):
-                self._interrupt(job)
-            while not job.wait(POLL_S):
-                pass
+            grace_s = RETURN_S if self._how.controllers else POLL_S
+            while not job.wait(grace_s):
+                # A call that does not return is interrupted, and soon the next one, of another flow.
+                if self._how.controllers:
+                    self._interrupt(job)
+                    grace_s = POLL_S
 
     @staticmethod
     def _interrupt(job: "Job") -> None:

@@ -13,6 +13,7 @@ from ackclock.paths import empty_round_trip_s
 from ackclock.scenario import Element, Resolved, ResolvedFlow
 from ackclock.scenario.copies import described_name
 from ackclock.scenario.resolved_buffers import PacketBuffer
+from ackclock.scenario.resolved_tcp import SelectiveSettings
 from ackclock.stats import jain_index
 
 Row = Mapping[str, Any]
@@ -29,6 +30,7 @@ Kind = Literal[
     "recoveries",
     "spurious",
     "window-limit",
+    "buffer-limit",
     "long-queue",
     "oversized-buffer",
     "drain-time",
@@ -54,6 +56,10 @@ few packets: see `SPARE`.
 SPARE = 10.0
 """Packets of buffer that are never too many: delayed ACKs and retransmissions come in bursts of a few packets."""
 WINDOW_REACHED = 0.99
+BUFFER_REACHED = 0.85
+"""Ratio of the packets in flight to those that a socket buffer holds from which the buffer limits the flow."""
+SEGMENT_OVERHEAD_BYTES = 1280
+"""Memory of a segment in a send buffer beyond its data, as in the engine (`memory.rs`) [B]."""
 UNLIKE = 1.5
 """Ratio of the longest round trip to the shortest from which round trips may explain shares."""
 CORRELATED = -0.8
@@ -103,6 +109,7 @@ def find(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> tupl
         _recoveries,
         _spurious,
         _window_limits,
+        _buffer_limits,
         _queues,
         _drain_times,
         _transfers,
@@ -202,6 +209,48 @@ def _window_limits(run: _Run) -> Iterator[Finding]:
         window = math.inf if flow.connection is None else flow.connection.sender.window_packets
         if window < math.inf and mean(row, "cwnd_max_packets") >= WINDOW_REACHED * window:
             yield Finding("window-limit", flow.name, {"window_packets": window, "flows": float(flow.count)})
+
+
+def _buffer_limits(run: _Run) -> Iterator[Finding]:
+    """Find flows whose packets in flight are as many as a socket buffer at its largest size holds."""
+    if any(mean(link, "dropped_packets") > 0.0 or _use(link) >= FULL for link in run.links):
+        return
+    for flow, row in run.rows:
+        if not flow.is_endless or flow.count > 1:
+            continue
+        in_flight = mean(row, "goodput_bps") * mean(row, "rtt_mean_s") / flow.packet_bits
+        limits = [(size / of_packet, of_packet, is_send) for size, of_packet, is_send in _buffers(flow)]
+        packets, of_packet, is_send = min(limits, default=(math.inf, 0.0, False))
+        if in_flight >= BUFFER_REACHED * packets:
+            enough = of_packet * _share_of_pipe(run.resolved, flow)
+            numbers = {"packets": packets, "bytes": packets * of_packet, "enough_bytes": enough}
+            yield Finding("buffer-limit", flow.name, numbers | {"send": float(is_send)})
+
+
+def _buffers(flow: ResolvedFlow) -> Iterator[tuple[float, float, bool]]:
+    """Give the largest sizes of a flow's socket buffers, the bytes that a packet takes, and whether it is the sender's.
+
+    Half of a receive buffer is announced (Linux `tcp_adv_win_scale` 1). A sender writes until its buffer is full, and
+    again when a third is free.
+    """
+    sender, receiver = flow.tcp.sender, flow.tcp.receiver.linux
+    if not isinstance(sender, SelectiveSettings) or sender.writes is not None:
+        return
+    if sender.send_buffer is not None:
+        yield sender.send_buffer.most_buffer_bytes, 1.5 * (sender.segment_bytes + SEGMENT_OVERHEAD_BYTES), True
+    if receiver is not None and receiver.announced:
+        yield receiver.most_buffer_bytes, 2.0 * sender.segment_bytes, False
+
+
+def _share_of_pipe(resolved: Resolved, flow: ResolvedFlow) -> float:
+    """Compute the packets of a flow that fill its path, where the slowest link is shared alike [pkt]."""
+    rates = []
+    for index in flow.path:
+        rate_bps = resolved.elements[index].rate_bps
+        if rate_bps is not None:
+            sharing = sum(resolved.flows[at].count for at in resolved.crossing_flows[index])
+            rates.append(rate_bps / (1 if resolved.elements[index].kind == "private-link" else sharing))
+    return min(rates, default=0.0) * empty_round_trip_s(resolved, flow) / flow.packet_bits
 
 
 def _queues(run: _Run) -> Iterator[Finding]:

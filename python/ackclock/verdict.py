@@ -14,7 +14,7 @@ from ackclock.groups import (
 )
 from ackclock.scenario import Element, Resolved
 from ackclock.scenario.copies import described_name
-from ackclock.wording import bit_rate, number, percent, plural, seconds
+from ackclock.wording import bit_rate, megabytes, number, percent, plural, seconds
 
 Row = Mapping[str, Any]
 
@@ -242,6 +242,16 @@ def _window_limit(_all: _Found, flows: Sequence[Finding]) -> Iterator[str]:
     yield f"the receiver's window of {number(window)} packets limits {' and '.join(who)}"
 
 
+def _buffer_limit(_all: _Found, flows: Sequence[Finding]) -> Iterator[str]:
+    for flow in flows[:MOST_NAMED]:
+        which = "send" if flow.numbers["send"] else "receive"
+        size, enough = (megabytes(flow.numbers[key]) for key in ("bytes", "enough_bytes"))
+        held = plural(flow.numbers["packets"], "packet")
+        text = f"the {which} buffer of {flow.element}, {size} at most, limits it to some {held} in flight"
+        fills = flow.numbers["enough_bytes"] > flow.numbers["bytes"]
+        yield f"{text}: {which}_buffer_max of {enough} would fill the path" if fills else text
+
+
 def _long_queue(found: _Found, flows: Sequence[Finding]) -> Iterator[str]:
     trips = flows[0].numbers
     text = (
@@ -301,6 +311,7 @@ _WORDED: Final[Mapping[Kind, Callable[[_Found, Sequence[Finding]], Iterator[str]
     "recoveries": _recoveries,
     "spurious": _spurious,
     "window-limit": _window_limit,
+    "buffer-limit": _buffer_limit,
     "long-queue": _long_queue,
     "drain-time": _drain_time,
     "transfers": _transfers,

@@ -111,6 +111,11 @@ def bit_rate_scale(bps: float) -> tuple[float, str]:
     return next(((scale, prefix) for scale, prefix in PREFIXES if abs(bps) >= scale), PREFIXES[-1])
 
 
+def megabytes(size_bytes: float) -> str:
+    """Write a size with two digits."""
+    return f"{float(f'{size_bytes / 1e6:.2g}'):g} MB"
+
+
 def seconds(value: float) -> str:
     """Write a time in four digits.
 

@@ -28,6 +28,7 @@ from ackclock.scenario.arguments import (
     check_arguments,
 )
 from ackclock.scenario.scenario import ORIGIN_OR_SCENARIO
+from ackclock.wording import megabytes
 
 __all__ = [
     "Advice",
@@ -160,6 +161,13 @@ def _reasons(bench: Bench, found: Collection[str], wanted: Collection[str]) -> I
             "the receivers' windows limit flows whose ACKs wait behind data of the other direction: larger windows "
             "make the links busier only at the price of long queues (Kalampoukas et al. 1997, theorem 1)"
         )
+    elif "buffer-limit" in kinds:
+        limit = kinds["buffer-limit"]
+        field = (
+            f"flow.{limit.element.partition('[')[0]}.tcp.{'send' if limit.numbers['send'] else 'receive'}_buffer_max"
+        )
+        enough = megabytes(limit.numbers["enough_bytes"])
+        yield f'a socket buffer limits {limit.element}: try {field} = "{enough}", which would fill the path'
     elif bench.base is not None:
         yield "no buffer drops a packet, no link has a queue, and no window limits a flow: there is nothing to gain"
     elif len(wanted) < len(_TOPICS):
