@@ -290,3 +290,14 @@ def test_a_socket_buffer_that_limits_a_flow_is_named_with_one_that_does_not(
     assert f'try flow.dl.tcp.{which}_buffer_max = "{enough} MB"' in advice
     enlarged = ackclock.run(scenario(f"{enough} MB"))
     assert enlarged.links.utilisation_fraction.iloc[0] > 0.9
+
+
+def test_shares_are_compared_where_flows_meet() -> None:
+    """An upload and a download do not compete: each fills its own direction."""
+    home = {"name": "home", "rate": "50 Mbit/s", "delay": "12 ms", "buffer": "100 ms", "queue": "fq-codel"}
+    link = {**home, "reverse": {"rate": "10 Mbit/s", "buffer": "100 ms", "queue": "fq-codel"}}
+    flows = [{"name": "up", "path": ["home.reverse"]}, {"name": "down", "path": ["home"]}]
+    run = {"duration": "20 s", "warmup": "5 s"}
+    assert "shares are unequal" not in ackclock.run({"link": [link], "flow": flows, "run": run}).summary["verdict"]
+    slow = {"name": "slow", "path": ["home"], "tcp": {"preset": "linux-cubic", "max_window": "4 pkt"}}
+    assert "shares are unequal" in ackclock.run({"link": [link], "flow": [*flows, slow], "run": run}).summary["verdict"]

@@ -17,6 +17,8 @@ from ackclock.scenario.resolved_tcp import SelectiveSettings
 from ackclock.stats import jain_index
 
 Row = Mapping[str, Any]
+_Share = tuple[ResolvedFlow, float, Row]
+"""A flow, or a large group, with the goodput of each of its flows, and what was measured."""
 
 Kind = Literal[
     "nothing-delivered",
@@ -336,15 +338,15 @@ def _transfers(run: _Run) -> Iterator[Finding]:
 
 
 def _shares(run: _Run) -> Iterator[Finding]:
-    """Compare flows that always have something to send; those of a large group count as if they had equal shares.
+    """Compare flows that always have something to send and whose data meet; of several such sets the least equal one.
 
-    The index is of the shares over the flows' weights.
+    Those of a large group count as if they had equal shares. The index is of the shares over the flows' weights.
     """
-    endless = [(flow, mean(row, "goodput_bps") / flow.count, row) for flow, row in run.rows if flow.is_endless]
-    shares = [share for flow, share, _ in endless for _ in range(flow.count)]
-    index = jain_index(share / flow.weight for flow, share, _ in endless for _ in range(flow.count))
-    if len(shares) < 2 or index >= UNEQUAL:
+    sets = [one for one in _meeting(run) if sum(flow.count for flow, _, _ in one) > 1]
+    endless = min(sets, key=_index, default=[])
+    if not endless or (index := _index(endless)) >= UNEQUAL:
         return
+    shares = [share for _, share, _ in endless]
     numbers = {"least_bps": min(shares), "largest_bps": max(shares), "index_fraction": index}
     if len({flow.weight for flow, _, _ in endless}) > 1:
         numbers["largest_weight"] = float(max(flow.weight for flow, _, _ in endless))
@@ -352,6 +354,27 @@ def _shares(run: _Run) -> Iterator[Finding]:
     if all(flow.tcp.sender.is_aimd for flow, _, _ in endless) and _explained([share for _, share, _ in endless], trips):
         numbers |= {"shortest_round_trip_s": min(trips), "longest_round_trip_s": max(trips)}
     yield Finding("unequal-shares", numbers=numbers)
+
+
+def _meeting(run: _Run) -> list[list[_Share]]:
+    """Give the flows that always have something to send, those apart whose data share no link with a rate."""
+    sets: list[tuple[set[int], list[_Share]]] = []
+    for flow, row in run.rows:
+        if not flow.is_endless:
+            continue
+        elements = run.resolved.elements
+        shared = (index for index in flow.path if elements[index].kind != "private-link")
+        links = {index for index in shared if elements[index].rate_bps is not None}
+        met = [one for one in sets if one[0] & links]
+        members = [share for _, shares in met for share in shares]
+        joined = links.union(*(others for others, _ in met))
+        share = (flow, mean(row, "goodput_bps") / flow.count, row)
+        sets = [*(one for one in sets if one not in met), (joined, [*members, share])]
+    return [members for _, members in sets]
+
+
+def _index(shares: Sequence[_Share]) -> float:
+    return jain_index(share / flow.weight for flow, share, _ in shares for _ in range(flow.count))
 
 
 def _explained(shares: Sequence[float], round_trips_s: Sequence[float]) -> bool:

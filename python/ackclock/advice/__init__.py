@@ -15,6 +15,7 @@ from ackclock.advice.queue_records import QueueAlternative, QueuesCompared
 from ackclock.advice.records import Advice, Alternative, Alternatives, BeforeAfter, Recommendation, Rule
 from ackclock.advice.targets import read_targets
 from ackclock.errors import AdviceError, Fault
+from ackclock.findings import Finding, Kind
 from ackclock.paths import meets_acks
 from ackclock.scenario.arguments import (
     COUNT,
@@ -147,6 +148,19 @@ def _wanted(topics: Collection[str] | None) -> Mapping[str, Callable[..., Recomm
     return {name: advise_topic for name, advise_topic in _TOPICS.items() if topics is None or name in topics}
 
 
+def _what_limits(kinds: Mapping[Kind, Finding], wanted: Collection[str]) -> str:
+    """Say why a run that was made cannot be better."""
+    if "buffer-limit" in kinds:
+        limit = kinds["buffer-limit"]
+        side = "send" if limit.numbers["send"] else "receive"
+        field = f"flow.{limit.element.partition('[')[0]}.tcp.{side}_buffer_max"
+        enough = megabytes(limit.numbers["enough_bytes"])
+        return f'a socket buffer limits {limit.element}: try {field} = "{enough}", which would fill the path'
+    if "dropped" in kinds:
+        return f"nothing better was found by the {'topics' if len(wanted) > 1 else 'topic'} {', '.join(wanted)}"
+    return "no buffer drops a packet, no link has a queue, and no window limits a flow: there is nothing to gain"
+
+
 def _reasons(bench: Bench, found: Collection[str], wanted: Collection[str]) -> Iterator[str]:
     """Say why nothing is to be changed."""
     if found:
@@ -154,22 +168,15 @@ def _reasons(bench: Bench, found: Collection[str], wanted: Collection[str]) -> I
     kinds = {} if bench.base is None else {one.kind: one for one in bench.base.findings}
     if "nothing-delivered" in kinds:
         yield "nothing was delivered in the time measured: there is nothing to improve yet"
-    elif "lost-before-queue" in kinds:
+    elif "lost-before-queue" in kinds and "buffer-limit" not in kinds:
         yield f"{kinds['lost-before-queue'].element} loses packets before its queue: no size of a buffer changes that"
     elif "window-limit" in kinds and meets_acks(bench.resolved):
         yield (
             "the receivers' windows limit flows whose ACKs wait behind data of the other direction: larger windows "
             "make the links busier only at the price of long queues (Kalampoukas et al. 1997, theorem 1)"
         )
-    elif "buffer-limit" in kinds:
-        limit = kinds["buffer-limit"]
-        field = (
-            f"flow.{limit.element.partition('[')[0]}.tcp.{'send' if limit.numbers['send'] else 'receive'}_buffer_max"
-        )
-        enough = megabytes(limit.numbers["enough_bytes"])
-        yield f'a socket buffer limits {limit.element}: try {field} = "{enough}", which would fill the path'
     elif bench.base is not None:
-        yield "no buffer drops a packet, no link has a queue, and no window limits a flow: there is nothing to gain"
+        yield _what_limits(kinds, wanted)
     elif len(wanted) < len(_TOPICS):
         yield f"this scenario does not raise the question of {' and '.join(wanted)}"
     else:
