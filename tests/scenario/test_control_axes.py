@@ -105,6 +105,11 @@ def test_a_single_number_is_overridden_and_swept() -> None:
     assert sender.congestion_control.parameters == {"alpha": 4.0, "beta": 0.25}
 
 
+def test_a_run_names_the_control_that_is_not_its_preset_s() -> None:
+    resolved = resolve(load(document(preset="linux-reno", congestion_control="scalable")))
+    assert tcp_names(resolved) == {"flow": 'linux-reno with another congestion_control ("scalable")'}
+
+
 def test_a_run_names_the_numbers_in_which_it_is_another() -> None:
     resolved = resolve(load(document(preset="linux-cubic", parameters={"beta": 0.8})))
     assert tcp_names(resolved) == {"flow": "linux-cubic with another parameters"}

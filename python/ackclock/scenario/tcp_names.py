@@ -56,7 +56,10 @@ def tcp_name(connection: Connection, packet_bytes: int) -> str:
     presets = {name: dict(fields) for name, fields in _presets(packet_bytes)}
     others = {name: list(_differences(own, fields)) for name, fields in presets.items()}
     nearest = min(others, key=lambda name: len(others[name]))
-    fields, more = others[nearest][:MOST_FIELDS], len(others[nearest]) - MOST_FIELDS
+    # Which control it is, is what one asks first.
+    named = {"congestion_control": f'congestion_control ("{own.get("congestion_control")}")'}
+    fields = [named.get(field, field) for field in others[nearest][:MOST_FIELDS]]
+    more = len(others[nearest]) - MOST_FIELDS
     if not fields:
         return nearest
     return f"{nearest} with another {', '.join(fields)}" + (f" and {more} more" if more > 0 else "")
