@@ -186,7 +186,7 @@ def why_no_ns2() -> str | None:
 def table(measurements: list[Measurement]) -> Table:
     """Lay out the measurements, a row a scenario."""
     lines = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    lines.add_column("scenario", no_wrap=True, min_width=max((len(one.row.name) for one in measurements), default=0))
+    lines.add_column("scenario", min_width=max(len(one.row.name) for one in measurements))
     for title in (
         "steps a packet\nmedian",
         "\nmin",

@@ -301,3 +301,25 @@ def test_shares_are_compared_where_flows_meet() -> None:
     assert "shares are unequal" not in ackclock.run({"link": [link], "flow": flows, "run": run}).summary["verdict"]
     slow = {"name": "slow", "path": ["home"], "tcp": {"preset": "linux-cubic", "max_window": "4 pkt"}}
     assert "shares are unequal" in ackclock.run({"link": [link], "flow": [*flows, slow], "run": run}).summary["verdict"]
+
+
+def test_timeouts_after_random_losses_alone_are_recoveries_that_fail() -> None:
+    lost = {"dropped_packets": 0, "lost_packets": 500}
+    flows = {"timeouts": 50, "fast_retransmits": 2}
+    assert "many recoveries fail" in verdict(make_resolved(), flows=flows, links=lost)
+
+
+def test_acks_do_not_share_the_path_that_a_buffer_has_to_fill() -> None:
+    """Each of two flows has a direction of its own, and 5000 packets fill it."""
+    link = {
+        "name": "sat",
+        "rate": "100 Mbit/s",
+        "delay": "299 ms",
+        "buffer": "5000 pkt",
+        "reverse": {"rate": "100 Mbit/s"},
+    }
+    tcp = {"preset": "linux-cubic", "send_buffer_max": "4 MB"}
+    flows = [{"path": [way], "rtt": "600 ms", "tcp": tcp} for way in ("sat", "sat.reverse")]
+    run = {"duration": "60 s", "warmup": "20 s"}
+    text = ackclock.run({"link": [link], "flow": flows, "run": run}).summary["verdict"]
+    assert text.count("send_buffer_max of 20 MB would fill the path") == 2

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from crosscheck.linux.recorded import ACK_BYTES, HTB, QUEUES
+from crosscheck.linux.recorded import ACK_BYTES, WITHOUT_ECN, managed
 from crosscheck.mrg32k3a import Mrg32k3a
 
 MOST_PACKETS = 60_000
@@ -19,9 +19,8 @@ STOCK_BUFFERS = {
 """Socket buffers of a host whose settings nobody changed (`tcp_rmem`, `tcp_wmem`)."""
 MANAGED = ("codel", "pie", "fq-codel", "fq-pie", "red", "cake", "sfq")
 """Queues of drawn paths with an AQM or a scheduler, set up as those of the recorded runs."""
-WITHOUT_ECN = ("cake", "sfq")
 MANAGED_PACKETS = 40_000
-"""Packets of a drawn run of theirs."""
+"""Packets of a drawn run with one of these queues."""
 
 
 def draw(seed: int, number: int) -> dict[str, Any]:
@@ -80,9 +79,7 @@ def draw_managed(seed: int, number: int) -> dict[str, Any]:
     trip_ms = round(_log_between(random, 10, 150), 3)
     duration_s = min(60, max(LEAST_S, round(MANAGED_PACKETS * 12_000 / rate_bps)))
     ecn = queue not in WITHOUT_ECN and random.integer(0, 1) == 1
-    buffer, table = QUEUES[queue]
-    marking = {} if queue in WITHOUT_ECN else {"ecn": "all" if ecn else "off"}
-    link = {"name": "bottleneck", "rate": f"{rate_bps} bit/s", "buffer": buffer, "queue": table | marking}
+    link = {"name": "bottleneck", "rate": f"{rate_bps} bit/s", "reverse": {"rate": "unlimited"}}
     flows = [
         {
             "name": f"flow{count + 1}",
@@ -95,8 +92,6 @@ def draw_managed(seed: int, number: int) -> dict[str, Any]:
                 "preset": f"linux-{controls[count % 2]}",
                 "handshake": "tcp",
                 "ecn": "classic" if ecn else "off",
-                "receive_buffer": "2000000 B",
-                "receive_buffer_max": "67108864 B",
             },
             **({"host": "client"} if queue == "cake" else {}),
         }
@@ -104,7 +99,7 @@ def draw_managed(seed: int, number: int) -> dict[str, Any]:
     ]
     return {
         "title": f"seed{seed}-{queue}-{number:02d}",
-        "link": [link | {"token_bucket": HTB, "reverse": {"rate": "unlimited"}}],
+        "link": [link | managed(queue, ecn=ecn)],
         "flow": flows,
         "run": {"duration": f"{duration_s} s", "warmup": f"{duration_s / 4} s"},
     }

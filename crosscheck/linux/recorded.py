@@ -47,10 +47,19 @@ QUEUES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
 }
 """Buffers and tables of the recorded runs' queues with an AQM that our engine has."""
+WITHOUT_ECN = frozenset({"cake", "sfq"})
+"""Queues without a setting of whether they mark."""
 RANDOM_QUEUES = frozenset({"cake", "fq-pie", "pie", "red", "red-step"})
 """Queues that draw random numbers."""
 CHANGE_S = 10.0
 """Instant at which the delay of some runs steps up [s]."""
+
+
+def managed(queue: str, *, ecn: bool) -> dict[str, Any]:
+    """Write the fields of a bottleneck that has one of `QUEUES`."""
+    buffer, table = QUEUES[queue]
+    marking = {} if queue in WITHOUT_ECN else {"ecn": "all" if ecn else "off"}
+    return {"buffer": buffer, "queue": table | marking, "token_bucket": HTB}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +148,7 @@ class Run:
             "reverse": {"rate": "unlimited"},
         }
         if self.queue in QUEUES:
-            buffer, queue = QUEUES[self.queue]
-            marking = {} if self.queue in ("cake", "sfq") else {"ecn": "all" if self.ecn else "off"}
-            bottleneck |= {"buffer": buffer, "queue": queue | marking, "token_bucket": HTB}
+            bottleneck |= managed(self.queue, ecn=self.ecn)
         wire: dict[str, Any] = {"name": "wire", "rate": "unlimited", "delay": f"{self.forward_ms:.9g} ms"}
         back = [
             {"name": f"back{number}", "rate": "unlimited", "delay": f"{trip_ms - self.forward_ms} ms"}

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from ackclock.paths import empty_round_trip_s
 from ackclock.scenario import Element, Resolved, ResolvedFlow
+from ackclock.scenario.contract import SEGMENT_OVERHEAD_BYTES
 from ackclock.scenario.copies import described_name
 from ackclock.scenario.resolved_buffers import PacketBuffer
 from ackclock.scenario.resolved_tcp import SelectiveSettings
@@ -60,8 +61,6 @@ SPARE = 10.0
 WINDOW_REACHED = 0.99
 BUFFER_REACHED = 0.85
 """Ratio of the packets in flight to those that a socket buffer holds from which the buffer limits the flow."""
-SEGMENT_OVERHEAD_BYTES = 1280
-"""Memory of a segment in a send buffer beyond its data, as in the engine (`memory.rs`) [B]."""
 UNLIKE = 1.5
 """Ratio of the longest round trip to the shortest from which round trips may explain shares."""
 CORRELATED = -0.8
@@ -171,8 +170,8 @@ def _bottlenecks(run: _Run) -> Iterator[Finding]:
         alike = [row for _, row in run.serving if described_name(row["name"]) == table and _use(row) >= BOTTLENECK]
         yield from (Finding("busy-link", row["name"], {"utilisation_fraction": _use(row)}) for row in alike)
         return
-    # Where all flows end, the link is idle as they have.
-    goes_on = any(flow.size_packets is None for flow in run.resolved.flows)
+    # Where all transfers end, the link is idle as they have.
+    goes_on = any(flow.size_packets is None and flow.kind != "ping" for flow in run.resolved.flows)
     if goes_on and any(_gone(link) > 0.0 for link in run.links):
         kind = "idle-after-losses"
     yield Finding(kind, busiest["name"], {"utilisation_fraction": _use(busiest)})
@@ -229,6 +228,11 @@ def _buffer_limits(run: _Run) -> Iterator[Finding]:
             yield Finding("buffer-limit", flow.name, numbers | {"send": float(is_send)})
 
 
+def limiting_buffer(found: Finding) -> str:
+    """Name the socket buffer that a "buffer-limit" is about: "send" or "receive"."""
+    return "send" if found.numbers["send"] else "receive"
+
+
 def _buffers(flow: ResolvedFlow) -> Iterator[tuple[float, float, bool]]:
     """Give the largest sizes of a flow's socket buffers, the bytes that a packet takes, and whether it is the sender's.
 
@@ -245,12 +249,13 @@ def _buffers(flow: ResolvedFlow) -> Iterator[tuple[float, float, bool]]:
 
 
 def _share_of_pipe(resolved: Resolved, flow: ResolvedFlow) -> float:
-    """Compute the packets of a flow that fill its path, where the slowest link is shared alike [pkt]."""
+    """Compute the packets of a flow that fill its path, where endless flows share the slowest link alike [pkt]."""
     rates = []
     for index in flow.path:
         rate_bps = resolved.elements[index].rate_bps
         if rate_bps is not None:
-            sharing = sum(resolved.flows[at].count for at in resolved.crossing_flows[index])
+            crossing = (resolved.flows[at] for at in resolved.crossing_flows[index])
+            sharing = sum(other.count for other in crossing if index in other.path and other.is_endless)
             rates.append(rate_bps / (1 if resolved.elements[index].kind == "private-link" else sharing))
     return min(rates, default=0.0) * empty_round_trip_s(resolved, flow) / flow.packet_bits
 
@@ -358,13 +363,13 @@ def _shares(run: _Run) -> Iterator[Finding]:
 
 def _meeting(run: _Run) -> list[list[_Share]]:
     """Give the flows that always have something to send, those apart whose data share no link with a rate."""
+    limited = ((index, link) for index, link in enumerate(run.resolved.elements) if link.rate_bps is not None)
+    shared = {index for index, link in limited if link.kind != "private-link"}
     sets: list[tuple[set[int], list[_Share]]] = []
     for flow, row in run.rows:
         if not flow.is_endless:
             continue
-        elements = run.resolved.elements
-        shared = (index for index in flow.path if elements[index].kind != "private-link")
-        links = {index for index in shared if elements[index].rate_bps is not None}
+        links = shared.intersection(flow.path)
         met = [one for one in sets if one[0] & links]
         members = [share for _, shares in met for share in shares]
         joined = links.union(*(others for others, _ in met))

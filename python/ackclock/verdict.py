@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ackclock.findings import Finding, Kind, find
+from ackclock.findings import Finding, Kind, find, limiting_buffer
 from ackclock.groups import (
     by_table,
     copies_text,
@@ -211,11 +211,12 @@ def _buffer(link: Element) -> str:
 def _recoveries(all_: _Found, found: Sequence[Finding]) -> Iterator[str]:
     timeouts, fast = (found[0].numbers[key] for key in ("timeouts", "fast_retransmits"))
     connections = [flow.connection for flow in all_.resolved.flows if flow.connection is not None]
+    nothing_lost = all_.of("no-drop") and not all_.of("lost-before-queue")
     if timeouts == 0.0:
         yield f"fast retransmit began all {plural(fast, 'recovery', 'recoveries')}, none needed a timeout"
     elif not any(tcp.sender.has_fast_retransmit for tcp in connections):
         yield f"{plural(timeouts, 'timeout')}: this TCP has no fast retransmit"
-    elif timeouts >= MANY_TIMEOUTS * fast and not all_.of("no-drop"):
+    elif timeouts >= MANY_TIMEOUTS * fast and not nothing_lost:
         yield (
             f"{plural(timeouts, 'timeout')} and {plural(fast, 'fast retransmit')}: many recoveries fail "
             "(retransmissions lost too, too many losses in a window, or too few duplicate ACKs)"
@@ -244,7 +245,7 @@ def _window_limit(_all: _Found, flows: Sequence[Finding]) -> Iterator[str]:
 
 def _buffer_limit(_all: _Found, flows: Sequence[Finding]) -> Iterator[str]:
     for flow in flows[:MOST_NAMED]:
-        which = "send" if flow.numbers["send"] else "receive"
+        which = limiting_buffer(flow)
         size, enough = (megabytes(flow.numbers[key]) for key in ("bytes", "enough_bytes"))
         held = plural(flow.numbers["packets"], "packet")
         text = f"the {which} buffer of {flow.element}, {size} at most, limits it to some {held} in flight"

@@ -37,6 +37,7 @@ pub fn contract() -> Value {
     let repairs = [names::<TimeoutKind>(), &[RECOVERY]].concat();
     json!({
         "most_rows_of_a_group": MOST_ROWS_OF_A_GROUP,
+        "segment_overhead_bytes": tcp::SEGMENT_OVERHEAD,
         "codes": {
             "overview.kind": names::<OverviewKind>(),
             "sequence.kind": names::<SequenceKind>(),

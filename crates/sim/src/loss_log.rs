@@ -170,8 +170,7 @@ impl LossLog {
 
     /// Records that the sender declared a packet lost, `stalled` after the packet sent last; returns whether that was
     /// spurious: the packet's last copy has not been dropped until now, as far as drops are known, and is not the repair of a
-    /// loss that was found before. `counted` are the flow's
-    /// counters in the measurement.
+    /// loss that was found before. `counted` are the flow's counters in the measurement.
     pub(crate) fn on_loss(
         &mut self,
         now: Time,

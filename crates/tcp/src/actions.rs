@@ -65,7 +65,7 @@ pub struct LossEvent {
     pub slow_start: bool,
     /// Whether the packet had been retransmitted already.
     pub retransmission: bool,
-    /// Whether that retransmission is in flight: the lost packets that the event is about are behind it.
+    /// Whether a retransmission of the packet is in flight; the event is then about lost packets behind it.
     pub repaired: bool,
     /// Whether the sender was in fast recovery.
     pub in_recovery: bool,

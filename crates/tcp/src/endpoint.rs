@@ -116,11 +116,17 @@ impl Sender {
         }
     }
 
-    /// Returns the bits of a packet of the handshake, of a SYN or else of a hello. Senders with cumulative ACKs alone set
-    /// none there.
-    pub fn marks_of_handshake(&self, syn: bool) -> Marks {
+    /// Returns the bits of a packet without data. Senders with cumulative ACKs alone set none.
+    pub fn marks_without_data(&self) -> Marks {
         match self {
-            Sender::Selective(sender) if syn => sender.marks_without_data(),
+            Sender::Selective(sender) => sender.marks_without_data(),
+            Sender::Classic(_) | Sender::Sack1(_) => Marks::NONE,
+        }
+    }
+
+    /// Returns the bits of the hellos of TLS. Senders with cumulative ACKs alone set none.
+    pub fn marks_of_hellos(&self) -> Marks {
+        match self {
             Sender::Selective(sender) => sender.marks_of_hellos(),
             Sender::Classic(_) | Sender::Sack1(_) => Marks::NONE,
         }

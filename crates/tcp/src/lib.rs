@@ -28,5 +28,6 @@ pub use config::{
 };
 pub use endpoint::Sender;
 pub use machine::Machine;
+pub use memory::OVERHEAD as SEGMENT_OVERHEAD;
 pub use receiver::{AckKey, Acknowledgment, Receiver, SackLog, SpareStates};
 pub use selective::{Selective, SenderEvent, SenderEvents, SenderView, State};

@@ -15,7 +15,7 @@ from ackclock.advice.queue_records import QueueAlternative, QueuesCompared
 from ackclock.advice.records import Advice, Alternative, Alternatives, BeforeAfter, Recommendation, Rule
 from ackclock.advice.targets import read_targets
 from ackclock.errors import AdviceError, Fault
-from ackclock.findings import Finding, Kind
+from ackclock.findings import Finding, Kind, limiting_buffer
 from ackclock.paths import meets_acks
 from ackclock.scenario.arguments import (
     COUNT,
@@ -152,8 +152,7 @@ def _what_limits(kinds: Mapping[Kind, Finding], wanted: Collection[str]) -> str:
     """Say why a run that was made cannot be better."""
     if "buffer-limit" in kinds:
         limit = kinds["buffer-limit"]
-        side = "send" if limit.numbers["send"] else "receive"
-        field = f"flow.{limit.element.partition('[')[0]}.tcp.{side}_buffer_max"
+        field = f"flow.{limit.element.partition('[')[0]}.tcp.{limiting_buffer(limit)}_buffer_max"
         enough = megabytes(limit.numbers["enough_bytes"])
         return f'a socket buffer limits {limit.element}: try {field} = "{enough}", which would fill the path'
     if "dropped" in kinds:

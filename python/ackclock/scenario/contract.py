@@ -54,6 +54,9 @@ CODES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 )
 """Names of the codes 0, 1, 2, ... by `table.column` of the engine's results."""
 
+SEGMENT_OVERHEAD_BYTES: Final[int] = _CONTRACT["segment_overhead_bytes"]
+"""Memory of a segment in a socket buffer beyond its data [B]."""
+
 RECOVERIES: Final[Mapping[str, Mapping[str, bool]]] = MappingProxyType(_CONTRACT["recoveries"])
 """Properties of each loss recovery, by its name."""
 

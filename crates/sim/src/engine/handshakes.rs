@@ -21,7 +21,9 @@ impl Engine {
     /// Sends a request of the handshake, for the first time or again, and sets its timer.
     pub(super) fn request(&mut self, flow: u32, now: Time) {
         let slot = &mut self.senders[flow as usize];
-        let again = self.network.send_request(flow, now, |syn| slot.sender.marks_of_handshake(syn));
+        let hellos = self.network.handshakes.get(&flow).is_some_and(|handshake| !handshake.is_first());
+        let marks = if hellos { slot.sender.marks_of_hellos() } else { slot.sender.marks_without_data() };
+        let again = self.network.send_request(flow, now, marks);
         slot.start = slot.sender.fires(now, again);
     }
 
@@ -44,7 +46,7 @@ impl Engine {
         }
         let goes_on = handshake.next(slot.sender.rto());
         if first {
-            self.network.acknowledge_syn(flow, now, slot.sender.marks_of_handshake(true));
+            self.network.acknowledge_syn(flow, now, slot.sender.marks_without_data());
         }
         if goes_on {
             self.request(flow, now);

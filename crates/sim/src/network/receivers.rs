@@ -170,12 +170,11 @@ impl Network {
         }
     }
 
-    /// Sends a request of a flow's handshake, which has the bits that `marks` returns for a SYN, or else for a hello; returns when
-    /// to send it again.
-    pub(crate) fn send_request(&mut self, flow: u32, now: Time, marks: impl FnOnce(bool) -> Marks) -> Time {
+    /// Sends a request of a flow's handshake; returns when to send it again. Its packets and those of its answer have `marks`.
+    pub(crate) fn send_request(&mut self, flow: u32, now: Time, marks: Marks) -> Time {
         let Some(handshake) = self.handshakes.get_mut(&flow) else { return Time::NEVER };
-        handshake.marks = marks(handshake.is_first());
-        let (marks, (numbers, bytes, again)) = (handshake.marks, handshake.request(now));
+        handshake.marks = marks;
+        let (numbers, bytes, again) = handshake.request(now);
         let slot = &self.flows[flow as usize];
         let (hop, bytes) = (slot.data, bytes.unwrap_or(slot.packet_bytes));
         for journal in numbers {

@@ -392,7 +392,7 @@ impl Selective {
     pub fn deadline_before(&self, limit: Time) -> Time {
         let others = self.pacer.deadline().min(self.written.next());
         match self.timer.earliest() {
-            // What its clock makes of it is not before.
+            // The timer does not fire before this instant.
             earliest if earliest >= limit.min(others) => earliest.min(others),
             _ => self.timer.deadline(&self.rules.wheel).min(others),
         }
