@@ -72,6 +72,13 @@ def test_a_start_beyond_the_largest_is_the_largest() -> None:
     assert smallest(test, 500, 24) == Bracket(20, 19)
 
 
+def test_a_queue_may_cost_throughput_and_loss_unless_the_user_names_a_target() -> None:
+    web = make_resolved([make_flow("web", traffic=WEB)])
+    assert (read_targets(None, web).queue_throughput, read_targets(None, web).queue_loss) == (0.95, None)
+    named = read_targets({"utilisation": "99%", "loss": "2%"}, web)
+    assert (named.queue_throughput, named.queue_loss) == (0.99, 0.02)
+
+
 WEB = {"kind": "web", "size": {"law": "fixed", "packets": 5}, "off": {"law": "fixed", "mean_s": 1.0}, "classes": []}
 
 
@@ -82,8 +89,9 @@ def test_targets_have_defaults_and_web_sources_a_loss() -> None:
 
 def test_targets_are_read_with_units_and_as_numbers() -> None:
     given: dict[str, str | float] = {"utilisation": "95%", "loss": "0.1 %", "rtt-p95": "50 ms"}
-    assert read_targets(given, make_resolved()) == Targets(0.95, 0.001, 0.05)
-    assert read_targets({"loss": 0.02, "rtt_p95": 0.08}, make_resolved()) == Targets(0.99, 0.02, 0.08)
+    assert read_targets(given, make_resolved()) == Targets(0.95, 0.001, 0.05, frozenset(given))
+    numbers = read_targets({"loss": 0.02, "rtt_p95": 0.08}, make_resolved())
+    assert numbers == Targets(0.99, 0.02, 0.08, frozenset({"loss", "rtt-p95"}))
 
 
 @pytest.mark.parametrize(
@@ -115,7 +123,7 @@ def test_a_time_without_a_unit_is_refused_on_the_command_line_too() -> None:
     assert 'must be a time; given 50; allowed a time above 0 s, such as "50 ms"' in str(done.exception)
 
 
-def length(resolved: ackclock.scenario.Resolved, buffer: float, **targets: float) -> Length:
+def length(resolved: ackclock.scenario.Resolved, buffer: float, **targets: Any) -> Length:
     return length_for(resolved, buffer, buffer, Targets(**targets))
 
 

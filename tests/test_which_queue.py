@@ -232,7 +232,7 @@ tcp = "linux-cubic"
 duration = "20 s"
 """
     (tmp_path / "slow.toml").write_text(text)
-    done = CliRunner().invoke(app, ["advise", "slow.toml", "--topic", TOPIC])
+    done = CliRunner().invoke(app, ["advise", "slow.toml", "--topic", TOPIC, "--target", "utilisation=99%"])
     assert done.exit_code == 0, done.output
     assert "Which queue should the bottleneck have?" in done.stdout
     assert done.stdout.endswith("Picture: slow-queues.png\n")

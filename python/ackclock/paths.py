@@ -41,6 +41,8 @@ class Node:
 def empty_round_trip_s(resolved: Resolved, flow: ResolvedFlow, sizes: tuple[int, int] | None = None) -> float:
     """Compute the least round trip [s]: over empty queues, with service and processing of a data packet and an ACK.
 
+    A ping's is that of the request and the echo; packets that nothing answers have the way there alone.
+
     Parameters
     ----------
     resolved : Resolved
@@ -50,10 +52,9 @@ def empty_round_trip_s(resolved: Resolved, flow: ResolvedFlow, sizes: tuple[int,
     sizes : tuple of int, optional
         Sizes of the packet there and of the one back instead, such as those of a handshake [B].
     """
-    tcp = flow.tcp
-    time = flow.forward_delay_s + tcp.return_delay_s
-    there, back = sizes or (flow.packet_bytes, tcp.ack_bytes)
-    for path, size, ack in ((flow.path, there, False), (tcp.return_path, back, True)):
+    time = flow.forward_delay_s + flow.return_delay_s
+    there, back = sizes or (flow.packet_bytes, flow.answer_bytes)
+    for path, size, ack in ((flow.path, there, False), (flow.return_path, back, True)):
         for link in _links(resolved, path):
             time += link.least_delay_s + link.service_s(size)
             time += link.processing_s(ack=ack)

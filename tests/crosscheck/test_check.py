@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from crosscheck import build, engine, ns2
+from crosscheck import build, engine, ns2, ties
 from crosscheck.__main__ import main
 from crosscheck.check import Mark, Report, check
 from crosscheck.compare import Change
@@ -86,7 +86,9 @@ def test_a_buffer_of_one_packet_is_excluded_before_anything_runs() -> None:
 
 
 @pytest.mark.usefixtures("needs_ns2")
-def test_another_threshold_is_found_and_is_no_tie() -> None:
+def test_another_threshold_is_found_and_is_no_tie(monkeypatch: pytest.MonkeyPatch) -> None:
+    # test_red.py has a search to its end.
+    monkeypatch.setattr(ties, "MOST_RUNS", 10)
     lossy = scenario()
     lossy["run"]["duration_s"] = 20.0
     other = deepcopy(lossy)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from crosscheck import build, engine, ns2
+from crosscheck import build, engine, ns2, ties
 from crosscheck.check import Mark, check
 from crosscheck.mrg32k3a import Mrg32k3a
 from crosscheck.ns2_script import script
@@ -63,7 +63,9 @@ def test_every_change_is_that_of_ns2_with_other_axes(recovery: str, sender: dict
 
 @pytest.mark.usefixtures("needs_ns2")
 @pytest.mark.parametrize("recovery", ["reno", "newreno"])
-def test_the_other_half_is_found(recovery: str) -> None:
+def test_the_other_half_is_found(recovery: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # test_red.py has a search for ties to its end.
+    monkeypatch.setattr(ties, "MOST_RUNS", 10)
     theirs = ns2.run(small_window(recovery, "whole-packets"))
     report = check(small_window(recovery, "fractional"), play=lambda _: theirs)
     assert report.mark is Mark.FAIL

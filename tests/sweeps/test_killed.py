@@ -16,7 +16,7 @@ POINTS = 24
 COMMAND = [
     *(sys.executable, "-m", "ackclock", "sweep", str(ROOT / "scenarios/geo-random-drop.toml")),
     *("--vary", "link.satellite.buffer=10:17:1", "--vary", "link.feeder.buffer=10,15,20"),
-    *("--set", "run.duration=800 s", "--replications", "3", "--jobs", "2", "--out"),
+    *("--set", "run.duration=400 s", "--replications", "3", "--jobs", "2", "--out"),
 ]
 
 

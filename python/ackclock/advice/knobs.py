@@ -97,7 +97,7 @@ def buffer_knobs(resolved: Resolved, links: Sequence[Row]) -> list[Knob]:
     """
     groups: dict[object, list[tuple[Element, Row]]] = {}
     for element, row in zip(resolved.elements, links, strict=True):
-        if element.kind in {"link", "private-link"} and element.rate_bps is not None and _matters(row):
+        if _has_buffer(element) and _matters(row):
             equal = (
                 element.kind,
                 element.rate_bps,
@@ -123,12 +123,18 @@ def static_knob(resolved: Resolved) -> Knob | None:
     for flow in resolved.flows:
         for index in flow.path:
             element = resolved.elements[index]
-            if element.rate_bps is not None and element.kind in {"link", "private-link"}:
+            if element.rate_bps is not None and _has_buffer(element):
                 copies = resolved.element_copies[index]
                 rates[index] = element.rate_bps * copies / sum(flow.count for flow, _ in crossing(resolved, element))
     if not rates:
         return None
     return _buffer_knob(resolved, [resolved.elements[min(rates, key=lambda index: rates[index])]])
+
+
+def _has_buffer(element: Element) -> bool:
+    """Return whether packets wait at an element: at a link with a rate, but not at a policer."""
+    is_policer = element.token_bucket is not None and element.token_bucket.kind == "policer"
+    return element.kind in {"link", "private-link"} and element.rate_bps is not None and not is_policer
 
 
 def _matters(row: Row) -> bool:
@@ -172,6 +178,21 @@ def crossing(resolved: Resolved, element: Element) -> list[tuple[ResolvedFlow, i
     data = [(flow, flow.packet_bytes) for flow in flows if index in flow.path]
     answers = [(flow, flow.answer_bytes) for flow in flows if index in flow.return_path]
     return data + answers
+
+
+def shortest_trip_s(resolved: Resolved, knob: Knob) -> float:
+    """Compute the shortest empty round trip of the TCP flows at a link [s]; 0 without any.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario.
+    knob : Knob
+        The link's buffer.
+    """
+    element = resolved.elements[resolved.element_indices[knob.names[0]]]
+    trips = (empty_round_trip_s(resolved, flow) for flow, _ in crossing(resolved, element) if flow.connection)
+    return min(trips, default=0.0)
 
 
 def _field(link: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ackclock.stats import Estimate
 from ackclock.tables import TableText
-from ackclock.wording import amount, percent, seconds
+from ackclock.wording import amount, percent, seconds, significant
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,19 +20,31 @@ class QueueAlternative:
     changes : mapping of str to object
         The fields that make it, by dotted path; empty for the scenario's own.
     throughput_bps : Estimate
-        Throughput of all flows together; all are means over the seeds, with intervals.
+        Throughput of the endless flows and web sources together, without those of the other direction. All values are
+        means over the seeds, with intervals; a quantity of flows that the scenario lacks has no mean.
+    reverse_throughput_bps : Estimate
+        Throughput of those of the other direction: only their ACKs cross the link.
     utilisation_fraction : Estimate
         Utilisation of the link.
     wait_mean_s, wait_p95_s, wait_p99_s : Estimate
-        Queueing delay at the link: its mean, and what 95% and 99% of the packets have at most.
+        Queueing delay at the link: its mean, and what 95% and 99% of the packets have at most. Where several links have
+        long queues, that of the link that has the longest.
+    light_p95_s : Estimate
+        Queueing delay that 95% of the packets of light flows have at most, of the flow that has the longest: pings
+        (there and back), and flows without a congestion control that send less than an equal share of the link.
+    slowdown_mean : Estimate
+        Completion time of transfers over the least that the empty path allows.
+    unfinished_transfers : Estimate
+        Transfers of flows with one transfer that were not finished at the end of the run.
     rtt_p95_s : Estimate
         Round trip that 95% of the packets have at most, of the flow that has the longest.
     loss_fraction : Estimate
-        Packets that the link drops.
+        Packets that the link drops; of several links with long queues the largest.
     marked_fraction : Estimate
         Packets that arrive marked.
     fairness_index : Estimate
-        Jain's index of the endless flows' throughputs over their weights; without a mean for fewer than two.
+        Jain's index of the endless flows' throughputs over their weights; without a mean for fewer than two. Flows of
+        the two directions are not compared: the index is that of the direction with the smaller one.
     is_chosen : bool
         Whether it is the answer.
     reason : str
@@ -42,10 +54,14 @@ class QueueAlternative:
     name: str
     changes: Mapping[str, Any]
     throughput_bps: Estimate
+    reverse_throughput_bps: Estimate
     utilisation_fraction: Estimate
     wait_mean_s: Estimate
     wait_p95_s: Estimate
     wait_p99_s: Estimate
+    light_p95_s: Estimate
+    slowdown_mean: Estimate
+    unfinished_transfers: Estimate
     rtt_p95_s: Estimate
     loss_fraction: Estimate
     marked_fraction: Estimate
@@ -76,10 +92,13 @@ class QueuesCompared:
             (header, cells)
             for header, cells in (
                 ("through-\nput", [_cell(row.throughput_bps, "bit/s") for row in self.rows]),
+                ("other di-\nrection", [_cell(row.reverse_throughput_bps, "bit/s") for row in self.rows]),
+                ("slow-\ndown", [_ratio(row.slowdown_mean) for row in self.rows]),
                 ("utili-\nsation", [_share(row.utilisation_fraction) for row in self.rows]),
                 ("delay\nmean", [_cell(row.wait_mean_s, "s") for row in self.rows]),
                 ("\np95", [_cell(row.wait_p95_s, "s") for row in self.rows]),
                 ("\np99", [_cell(row.wait_p99_s, "s") for row in self.rows]),
+                ("light\nflows", [_cell(row.light_p95_s, "s") for row in self.rows]),
                 ("loss", [_cell(row.loss_fraction, "1") for row in self.rows]),
                 ("marks", [_cell(row.marked_fraction, "1") for row in self.rows]),
                 ("fair-\nness", [_index(row.fairness_index) for row in self.rows]),
@@ -106,6 +125,10 @@ def _cell(found: Estimate, unit: str) -> str:
 
 def _share(found: Estimate) -> str:
     return "-" if found["mean"] is None else percent(found["mean"], 4)
+
+
+def _ratio(found: Estimate) -> str:
+    return "-" if found["mean"] is None else significant(found["mean"], 3) + _half(found)
 
 
 def _index(found: Estimate) -> str:

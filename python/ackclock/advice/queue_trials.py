@@ -1,14 +1,15 @@
-"""The queues that are compared at a bottleneck: which there are, and what each gives in simulations of equal seeds."""
+"""The queues that are compared: which there are, and their simulations with equal seeds."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, inf, isfinite, nan, sqrt
+from math import ceil, inf, sqrt
 from typing import Any, Final
 
 from ackclock import api
-from ackclock.advice.bench import Bench, loss_cycles, of_longest_round_trip
+from ackclock.advice.bench import Bench, loss_cycles
 from ackclock.advice.knobs import MANY, Knob, crossing
 from ackclock.advice.lengths import Length
+from ackclock.advice.queue_measures import measure_queue
 from ackclock.advice.queue_records import QueueAlternative
 from ackclock.errors import ScenarioError
 from ackclock.models import queues
@@ -18,9 +19,8 @@ from ackclock.prediction.scene import Scene
 from ackclock.result import Result
 from ackclock.scenario import Element, Resolved
 from ackclock.scenario.schema_queues import NAMES
-from ackclock.stats import Estimate, estimate, jain_index
 from ackclock.units import show
-from ackclock.wording import number
+from ackclock.wording import number, plural
 
 TITLES: Final[Mapping[str, str]] = {
     "codel": "CoDel",
@@ -44,6 +44,7 @@ SERVICES = 1.5
 """Least target in service times of the largest packet: with less CoDel would drop packets that no queue delays."""
 SAME = 0.1
 """Relative difference to the present buffer up to which the model's is not tried."""
+BOTH = 2
 HALF = 0.5
 SPACING = 1000
 """Distance of the seeds of a queue's runs, so that a confirmation with the next seed has none of them."""
@@ -51,35 +52,77 @@ SPACING = 1000
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue to try: its name, and the fields that make it."""
+    """A queue to try: its name, the fields that make it, and the links that have it in addition to the bottleneck."""
 
     name: str
     changes: Mapping[str, Any]
+    also: str = ""
+
+    @property
+    def title(self) -> str:
+        """The name with these links."""
+        return f"{self.name}; {self.also} too" if self.also else self.name
+
+    @property
+    def kind(self) -> str:
+        """The discipline's name, without its parameters."""
+        return self.name.partition(",")[0]
 
 
-def queues_to_try(bench: Bench, knob: Knob) -> list[Queue]:
+def queues_to_try(bench: Bench, knobs: Sequence[Knob]) -> list[Queue]:
     """List the queues to compare: the present one, the model's buffer, and those that control the delay.
 
     Parameters
     ----------
     bench : Bench
         The scenario; a queue that it does not allow, such as CoDel at a private link, is left out.
-    knob : Knob
-        The buffer of the bottleneck.
+    knobs : sequence of Knob
+        The buffers of the links with long queues. Each queue is tried at the first alone and, if there are more, at all
+        of them; what makes the same scenario as one before is left out.
     """
-    resolved = bench.resolved
-    element = next(one for one in resolved.elements if one.name == knob.names[0])
-    found = [Queue(f"{_name(str(element.queue), knob.present)} (now)", {})]
+    element = _element(bench.resolved, knobs[0])
+    found = [Queue(f"{_name(str(element.queue), knobs[0].present)} (now)", {}), *_of_knob(bench.resolved, knobs[0])]
+    found += _of_all(bench.resolved, knobs) if len(knobs) > 1 else ()
+    different: list[tuple[Queue, Resolved]] = []
+    for queue in found:
+        resolved = resolved_with(bench, queue)
+        if resolved is not None and all(resolved.elements != other.elements for _, other in different):
+            different.append((queue, resolved))
+    return [queue for queue, _ in different]
+
+
+def _of_knob(resolved: Resolved, knob: Knob) -> Iterator[Queue]:
+    """Give the queues to try at one place in addition to the present one."""
+    element = _element(resolved, knob)
     buffer = model_buffer(resolved, knob)
     is_plain = str(element.queue) == "drop-tail"
     if not is_plain or abs(buffer - knob.present) > SAME * buffer:
         tail = {} if is_plain else dict.fromkeys(_fields(knob), "drop-tail")
-        found.append(Queue(_name("drop-tail", buffer), {**tail, **knob.changes(buffer)}))
+        yield Queue(_name("drop-tail", buffer), {**tail, **knob.changes(buffer)})
     for name in ACTIVE:
         if name in NAMES and str(element.queue) != name:
             table = _table(resolved, knob, element, name)
-            found.append(Queue(_called(name, table), dict.fromkeys(_fields(knob), table)))
-    return [queue for queue in found if resolved_with(bench, queue) is not None]
+            yield Queue(_called(name, table), dict.fromkeys(_fields(knob), table))
+
+
+def _of_all(resolved: Resolved, knobs: Sequence[Knob]) -> Iterator[Queue]:
+    """Give each kind of queue at all places; a place that has it keeps its own."""
+    by_kind: dict[str, list[Queue]] = {}
+    for knob in knobs:
+        for queue in _of_knob(resolved, knob):
+            by_kind.setdefault(queue.kind, []).append(queue)
+    for queues_of_kind in by_kind.values():
+        changes = {field: value for queue in queues_of_kind for field, value in queue.changes.items()}
+        yield Queue(queues_of_kind[0].name, changes, other_places(knobs))
+
+
+def other_places(knobs: Sequence[Knob]) -> str:
+    """Name the links with long queues other than the bottleneck."""
+    return knobs[1].place if len(knobs) == BOTH else plural(len(knobs) - 1, "more link")
+
+
+def _element(resolved: Resolved, knob: Knob) -> Element:
+    return next(one for one in resolved.elements if one.name == knob.names[0])
 
 
 def resolved_with(bench: Bench, queue: Queue) -> Resolved | None:
@@ -96,8 +139,7 @@ def model_buffer(resolved: Resolved, knob: Knob) -> int:
     That of one flow with the least remainder, as few flows lose in step; of many the bandwidth-delay product by the
     square root of their number.
     """
-    element = next(one for one in resolved.elements if one.name == knob.names[0])
-    scenes = [Scene(resolved, flow) for flow, _ in crossing(resolved, element) if flow.connection is not None]
+    scenes = [Scene(resolved, flow) for flow, _ in crossing(resolved, _element(resolved, knob)) if flow.connection]
     flows = sum(scene.count for scene in scenes)
     if not flows:
         return max(2, knob.start)
@@ -162,15 +204,17 @@ def _called(name: str, table: str | dict[str, str]) -> str:
     return f"{TITLES[name]}{target}"
 
 
-def try_queues(bench: Bench, knob: Knob, tried: Sequence[Queue], length: Length, what: str) -> list[QueueAlternative]:
+def try_queues(
+    bench: Bench, knobs: Sequence[Knob], tried: Sequence[Queue], length: Length, what: str
+) -> list[QueueAlternative]:
     """Simulate queues with the same seeds, and measure them.
 
     Parameters
     ----------
     bench : Bench
         Where the simulations run.
-    knob : Knob
-        The bottleneck.
+    knobs : sequence of Knob
+        The buffers of the links with long queues, the bottleneck's first.
     tried : sequence of Queue
         The queues.
     length : Length
@@ -179,7 +223,7 @@ def try_queues(bench: Bench, knob: Knob, tried: Sequence[Queue], length: Length,
         What is being simulated, in words.
     """
     runs = _runs(bench, tried, length, what)
-    return [_measured(queue, part, knob) for queue, part in zip(tried, runs, strict=True)]
+    return [measure_queue(queue.title, queue.changes, part, knobs) for queue, part in zip(tried, runs, strict=True)]
 
 
 def cycles_of(bench: Bench, queue: Queue, length: Length) -> float:
@@ -202,62 +246,3 @@ def _runs(bench: Bench, tried: Sequence[Queue], length: Length, what: str) -> li
 def _seeds(bench: Bench, queue: Queue, number: int) -> list[int]:
     resolved = resolved_with(bench, queue) or bench.resolved
     return [resolved.run.seed + SPACING * place for place in range(1 if resolved.is_deterministic else number)]
-
-
-def _measured(queue: Queue, runs: Sequence[Result], knob: Knob) -> QueueAlternative:
-    def of(measure: Callable[[Result], float]) -> Estimate:
-        run = runs[0].resolved
-        return estimate([measure(one) for one in runs], run.run.confidence, exact=run.is_deterministic)
-
-    def of_link(key: str) -> Estimate:
-        return of(lambda result: _mean_of_links(result, knob.links, key))
-
-    return QueueAlternative(
-        queue.name,
-        queue.changes,
-        throughput_bps=of(_throughput),
-        utilisation_fraction=of_link("utilisation_fraction"),
-        wait_mean_s=of_link("queueing_mean_s"),
-        wait_p95_s=of_link("queueing_p95_s"),
-        wait_p99_s=of_link("queueing_p99_s"),
-        rtt_p95_s=of(lambda result: _value(of_longest_round_trip(result))),
-        loss_fraction=of_link("loss_fraction"),
-        marked_fraction=of(_marked),
-        fairness_index=of(_fairness),
-    )
-
-
-def _value(found: Any) -> float:
-    return nan if found is None or found["mean"] is None else float(found["mean"])
-
-
-def _mean_of_links(result: Result, names: Sequence[str], key: str) -> float:
-    values = [_value(row.get(key)) for row in result.summary["links"] if row["name"] in names]
-    return sum(values) / len(values)
-
-
-def _throughput(result: Result) -> float:
-    return sum(_value(row["throughput_bps"]) for row in result.summary["flows"])
-
-
-def _marked(result: Result) -> float:
-    """Compute the fraction of the packets that arrive marked, of all flows."""
-    rows = [(_value(row.get("marked_fraction")), _value(row["throughput_bps"])) for row in result.summary["flows"]]
-    known = [(marked, rate) for marked, rate in rows if isfinite(marked) and rate > 0.0]
-    return sum(marked * rate for marked, rate in known) / sum(rate for _, rate in known) if known else 0.0
-
-
-def _fairness(result: Result) -> float:
-    """Compute Jain's index of the throughputs over the weights of flows with a congestion control and without an end.
-
-    It is nan for fewer than two of them.
-    """
-    flows, rows = result.resolved.rows, result.summary["flows"]
-    if len(rows) != len(flows):
-        return nan
-    rates = [
-        _value(row["throughput_bps"]) / flow.weight
-        for flow, row in zip(flows, rows, strict=True)
-        if flow.connection is not None and flow.is_endless
-    ]
-    return jain_index(rates) if len(rates) > 1 else nan

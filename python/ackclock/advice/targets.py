@@ -14,6 +14,8 @@ from ackclock.wording import amount, percent, seconds
 NAMES = ("utilisation", "loss", "rtt-p95")
 WEB_LOSS = 0.01
 """Loss that web sources may have unless the user names another: [engset, section 5.4.1] sizes buffers for it."""
+QUEUE_THROUGHPUT = 0.95
+"""Least throughput for the sake of a shorter delay, as a fraction of the largest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +30,24 @@ class Targets:
         Largest fraction of the packets that the links may drop [1].
     rtt_p95_s : float, optional
         Longest round trip that 95% of the packets may have [s], of the flow that has the longest.
+    named : frozenset of str
+        The targets that the user names; the others have their defaults.
     """
 
     utilisation: float = ENOUGH
     loss: float | None = None
     rtt_p95_s: float | None = None
+    named: frozenset[str] = frozenset()
+
+    @property
+    def queue_throughput(self) -> float:
+        """Least throughput with a queue, as a fraction of the largest that the queues compared give [1]."""
+        return self.utilisation if "utilisation" in self.named else QUEUE_THROUGHPUT
+
+    @property
+    def queue_loss(self) -> float | None:
+        """Largest loss with a queue [1]; None unless named, as the transfers of web sources show what a loss costs."""
+        return self.loss if "loss" in self.named else None
 
     @property
     def text(self) -> str:
@@ -79,6 +94,7 @@ def read_targets(given: Mapping[str, str | float] | None, resolved: Resolved) ->
         _fraction("utilisation", named["utilisation"], 1.0) if "utilisation" in named else ENOUGH,
         _fraction("loss", named["loss"], 0.5) if "loss" in named else WEB_LOSS if is_web else None,
         _time("rtt-p95", named["rtt-p95"]) if "rtt-p95" in named else None,
+        frozenset(named),
     )
 
 

@@ -5,29 +5,33 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite
 
 from ackclock.advice.bench import Bench
-from ackclock.advice.knobs import Knob, buffer_knobs, crossing, static_knob
+from ackclock.advice.knobs import Knob, buffer_knobs, shortest_trip_s, static_knob
 from ackclock.advice.lengths import Length, length_for
+from ackclock.advice.queue_choice import LONGER, UNFAIR, QueueChoice, mean, short
 from ackclock.advice.queue_records import QueueAlternative, QueuesCompared
-from ackclock.advice.queue_trials import Queue, cycles_of, model_buffer, queues_to_try, resolved_with, try_queues
+from ackclock.advice.queue_trials import (
+    Queue,
+    cycles_of,
+    model_buffer,
+    other_places,
+    queues_to_try,
+    resolved_with,
+    try_queues,
+)
 from ackclock.advice.records import BeforeAfter, Recommendation, Rule
 from ackclock.findings import Row
-from ackclock.paths import empty_round_trip_s
 from ackclock.prediction import predict_resolved
 from ackclock.prediction.pie import PIE
 from ackclock.scenario import Resolved
 from ackclock.stats import Estimate
-from ackclock.wording import amount, number, percent, plural, seconds
+from ackclock.wording import amount, percent, plural, seconds
 
 TOPIC = "which-queue"
 QUESTION = "Which queue should the bottleneck have?"
 LONG = 0.5
 """Queueing delay of 95% of the packets, in round trips of the shortest path, from which the question is raised."""
-UNFAIR = 0.05
-"""Largest distance of a fairness index from the best one's."""
 SAME = 0.005
 """Relative difference up to which two throughputs are called the same."""
-AS_GOOD = 0.1
-"""Relative difference in delay up to which the simpler queue is the answer."""
 
 
 def advise_which_queue(bench: Bench, *, simulate: bool) -> Recommendation | None:
@@ -42,13 +46,13 @@ def advise_which_queue(bench: Bench, *, simulate: bool) -> Recommendation | None
             Recommendation(TOPIC, QUESTION, "Needs simulation: run again without --no-simulate") if is_asked else None
         )
     base = bench.base or bench.run({}, "the scenario as it is")
-    knob = next(iter(buffer_knobs(resolved, base.summary["links"])), expected if is_asked else None)
-    if knob is None or _has_levels(resolved, knob):
+    knobs = _long_queues(resolved, base.summary["links"])
+    if not knobs and is_asked:
+        knobs = [next(iter(buffer_knobs(resolved, base.summary["links"])), expected)]
+    if not knobs or _has_levels(resolved, knobs[0]):
         return None
-    if not is_asked and not _waits_long(resolved, knob, base.summary["links"]):
-        return None
-    tried = queues_to_try(bench, knob)
-    return _recommendation(_compared(bench, knob, tried)) if len(tried) > 1 else None
+    tried = queues_to_try(bench, knobs)
+    return _recommendation(_compared(bench, knobs, tried)) if len(tried) > 1 else None
 
 
 @dataclass(frozen=True)
@@ -56,29 +60,60 @@ class _Found:
     """Outcome of the simulations: the queues, and the present and the best one with other random numbers."""
 
     bench: Bench
-    knob: Knob
+    knobs: tuple[Knob, ...]
     length: Length
     tried: tuple[Queue, ...]
     rows: tuple[QueueAlternative, ...]
-    best: int
     before: QueueAlternative
     after: QueueAlternative
 
     @property
+    def place(self) -> str:
+        """The links, for people."""
+        first = self.knobs[0].place
+        return f"{first} and {other_places(self.knobs)}" if len(self.knobs) > 1 else first
+
+    @property
+    def choice(self) -> QueueChoice:
+        """The judge of the queues."""
+        return QueueChoice(self.rows, self.bench.targets, shortest_trip_s(self.bench.resolved, self.knobs[0]))
+
+    @property
+    def best(self) -> int:
+        """The best of the queues, before it is simulated with other random numbers."""
+        return self.choice.best
+
+    @property
     def chosen(self) -> int:
         """The answer: the best one if it is better with other random numbers too, else the present one."""
-        again = (self.before, self.after)
-        return self.best if self.best and _choice(again, self.bench) == 1 else 0
+        again = replace(self.choice, rows=(self.before, self.after))
+        return self.best if self.best and again.best == 1 else 0
 
     @property
     def compared(self) -> QueuesCompared:
         """The queues with what speaks against each that is not the answer."""
         answer = self.rows[self.chosen]
         judged = (
-            replace(row, is_chosen=row is answer, reason=_reason(row, self.rows, answer, self.bench))
+            replace(row, is_chosen=row is answer, reason="" if row is answer else self.choice.reason(row, answer))
             for row in self.rows
         )
-        return QueuesCompared(self.knob.place, tuple(judged))
+        return QueuesCompared(self.place, tuple(judged))
+
+
+def _long_queues(resolved: Resolved, links: Sequence[Row]) -> list[Knob]:
+    """Find the places where packets wait long, the one with the longest wait first."""
+    waits = [(_longest_wait_s(knob, links), knob) for knob in buffer_knobs(resolved, links)]
+    long = [
+        (wait, knob)
+        for wait, knob in waits
+        if wait > LONG * shortest_trip_s(resolved, knob) > 0.0 and not _has_levels(resolved, knob)
+    ]
+    return [knob for _, knob in sorted(long, key=lambda one: -one[0])]
+
+
+def _longest_wait_s(knob: Knob, links: Sequence[Row]) -> float:
+    found = next(row.get("queueing_p95_s") for row in links if row["name"] == knob.links[0])
+    return 0.0 if found is None else found["mean"] or 0.0
 
 
 def _has_levels(resolved: Resolved, knob: Knob) -> bool:
@@ -95,68 +130,13 @@ def _length(bench: Bench, knob: Knob, tried: Sequence[Queue]) -> Length:
     return length_for(drawing, near, max(present, near), bench.targets)
 
 
-def _waits_long(resolved: Resolved, knob: Knob, links: Sequence[Row]) -> bool:
-    element = next(one for one in resolved.elements if one.name == knob.names[0])
-    trips = [empty_round_trip_s(resolved, flow) for flow, _ in crossing(resolved, element) if flow.connection]
-    wait = next(row.get("queueing_p95_s") for row in links if row["name"] == knob.links[0])
-    return bool(trips) and wait is not None and (wait["mean"] or 0.0) > LONG * min(trips)
-
-
-def _compared(bench: Bench, knob: Knob, tried: Sequence[Queue]) -> _Found:
-    length = _length(bench, knob, tried)
-    rows = try_queues(bench, knob, tried, length, f"{plural(len(tried), 'queue')} at {knob.place}")
-    best = _choice(rows, bench)
+def _compared(bench: Bench, knobs: Sequence[Knob], tried: Sequence[Queue]) -> _Found:
+    length = _length(bench, knobs[0], tried)
+    rows = tuple(try_queues(bench, knobs, tried, length, f"{plural(len(tried), 'queue')} at {knobs[0].place}"))
+    best = QueueChoice(rows, bench.targets, shortest_trip_s(bench.resolved, knobs[0])).best
     pair = [tried[0], tried[best]]
-    before, after = try_queues(bench, knob, pair, length.other, "the answer once more, with other random numbers")
-    return _Found(bench, knob, length, tuple(tried), tuple(rows), best, before, after)
-
-
-def _mean(found: Estimate) -> float:
-    return inf if found["mean"] is None else float(found["mean"])
-
-
-def _missed(row: QueueAlternative, rows: Sequence[QueueAlternative], bench: Bench) -> str:
-    """Say what a queue costs that another does not; empty if it may be the answer."""
-    most = max(_mean(one.throughput_bps) for one in rows)
-    fairest = max((_mean(one.fairness_index) for one in rows if one.fairness_index["mean"] is not None), default=0.0)
-    if _mean(row.throughput_bps) < bench.targets.utilisation * most:
-        return f"{percent(1.0 - _mean(row.throughput_bps) / most, 2)} less throughput than another"
-    if row.fairness_index["mean"] is not None and row.fairness_index["mean"] < fairest - UNFAIR:
-        return f"a fairness of {_mean(row.fairness_index):.2f}, where {fairest:.2f} can be had"
-    if _mean(row.loss_fraction) > _most_loss(rows, bench):
-        return f"a loss of {amount(_mean(row.loss_fraction), '1')}"
-    longest = bench.targets.rtt_p95_s
-    if longest is not None and _mean(row.rtt_p95_s) > longest:
-        return f"round trips of {seconds(_mean(row.rtt_p95_s))}"
-    return ""
-
-
-def _most_loss(rows: Sequence[QueueAlternative], bench: Bench) -> float:
-    """Give the largest loss that a queue may have: the target, or the present one's where none meets that."""
-    target = bench.targets.loss
-    if target is None:
-        return inf
-    return target if any(_mean(row.loss_fraction) <= target for row in rows) else _mean(rows[0].loss_fraction)
-
-
-def _choice(rows: Sequence[QueueAlternative], bench: Bench) -> int:
-    """Choose the shortest delay among the queues that cost nothing else; of equals the first, which is the simplest."""
-    able = [place for place, row in enumerate(rows) if not _missed(row, rows, bench)]
-    if not able:
-        return 0
-    least = min(_mean(rows[place].wait_p95_s) for place in able)
-    return next(place for place in able if _mean(rows[place].wait_p95_s) <= (1.0 + AS_GOOD) * least)
-
-
-def _reason(row: QueueAlternative, rows: Sequence[QueueAlternative], answer: QueueAlternative, bench: Bench) -> str:
-    if row is answer:
-        return ""
-    if missed := _missed(row, rows, bench):
-        return missed
-    longer = _mean(row.wait_p95_s) / _mean(answer.wait_p95_s) if _mean(answer.wait_p95_s) else inf
-    if isfinite(longer) and longer > 1.0 + AS_GOOD:
-        return f"95% of the packets wait up to {seconds(_short(row.wait_p95_s))}, {number(longer)} times as long"
-    return "not better with other random numbers" if longer < 1.0 - AS_GOOD else "as good, and less simple"
+    before, after = try_queues(bench, knobs, pair, length.other, "the answer once more, with other random numbers")
+    return _Found(bench, tuple(knobs), length, tuple(tried), rows, before, after)
 
 
 def _recommendation(found: _Found) -> Recommendation:
@@ -173,17 +153,20 @@ def _recommendation(found: _Found) -> Recommendation:
 
 
 def _answer(found: _Found) -> str:
-    own, row, place = found.rows[0], found.rows[found.chosen], found.knob.place
+    own, row, place = found.rows[0], found.rows[found.chosen], found.knobs[0].place
     if not found.chosen:
         return f"Keep {own.name} at {place}: {_why_kept(found)}"
-    fair = row.fairness_index["mean"], own.fairness_index["mean"]
-    shares = ""
-    if fair[0] is not None and fair[1] is not None and abs(fair[0] - fair[1]) > UNFAIR:
-        shares = f", and the fairness between flows is {fair[0]:.2f} instead of {fair[1]:.2f}"
-    return (
-        f"{row.name} at {place}: 95% of the packets wait at most {seconds(_short(row.wait_p95_s))} there instead of "
-        f"{seconds(_short(own.wait_p95_s))}, {_cost(row, own)}{shares}"
-    )
+    parts = [
+        f"95% of the packets wait at most {seconds(short(row.wait_p95_s))} there instead of "
+        f"{seconds(short(own.wait_p95_s))}"
+    ]
+    if row.light_p95_s["mean"] is not None:
+        parts.append(
+            f"those of light flows {seconds(short(row.light_p95_s))} instead of {seconds(short(own.light_p95_s))}"
+        )
+    parts += _costs(row, own)
+    queue = found.tried[found.chosen]
+    return f"{queue.name} at {place}{f' and {queue.also}' if queue.also else ''}: {', '.join(parts)}"
 
 
 def _why_kept(found: _Found) -> str:
@@ -192,31 +175,40 @@ def _why_kept(found: _Found) -> str:
             f"{found.rows[found.best].name} was the best of those that were tried, but is not better with other random "
             "numbers"
         )
-    if _missed(found.rows[0], found.rows, found.bench):
+    if found.choice.missed(found.rows[0]):
         return "no queue that was tried meets the targets"
-    loss = found.bench.targets.loss
-    if loss is not None and _mean(found.rows[0].loss_fraction) > loss:
+    loss = found.bench.targets.queue_loss
+    if loss is not None and mean(found.rows[0].loss_fraction) > loss:
         return f"no queue that was tried has a loss of at most {amount(loss, '1')}, and the others lose more"
-    return "no other queue that was tried has a shorter delay at no other cost"
+    return "none of the others that were tried is better"
 
 
-def _cost(row: QueueAlternative, own: QueueAlternative) -> str:
-    """Say what becomes of the throughput."""
-    ratio = _mean(row.throughput_bps) / _mean(own.throughput_bps) if _mean(own.throughput_bps) else inf
+def _costs(row: QueueAlternative, own: QueueAlternative) -> Iterator[str]:
+    """Say what becomes of the throughput, of transfers and of the fairness."""
+    if row.throughput_bps["mean"] is not None:
+        yield _change(row.throughput_bps, own.throughput_bps, "throughput")
+    if row.reverse_throughput_bps["mean"] is not None:
+        yield f"{_change(row.reverse_throughput_bps, own.reverse_throughput_bps, 'throughput')} in the other direction"
+    ratio = mean(row.slowdown_mean) / mean(own.slowdown_mean)
+    if isfinite(ratio) and abs(ratio - 1.0) >= SAME:
+        yield f"transfers take {percent(abs(ratio - 1.0), 2)} {'more' if ratio > 1.0 else 'less'} time"
+    fair = row.fairness_index["mean"], own.fairness_index["mean"]
+    if fair[0] is not None and fair[1] is not None and abs(fair[0] - fair[1]) > UNFAIR:
+        yield f"and the fairness between flows is {fair[0]:.2f} instead of {fair[1]:.2f}"
+
+
+def _change(new: Estimate, old: Estimate, what: str) -> str:
+    ratio = mean(new) / mean(old) if mean(old) else inf
     if abs(ratio - 1.0) < SAME:
-        return "at the same throughput"
-    return f"at {percent(abs(ratio - 1.0), 2)} {'more' if ratio > 1.0 else 'less'} throughput"
-
-
-def _short(found: Estimate) -> float:
-    return float(f"{_mean(found):.3g}")
+        return f"at the same {what}"
+    return f"at {percent(abs(ratio - 1.0), 2)} {'more' if ratio > 1.0 else 'less'} {what}"
 
 
 def _rule(found: _Found) -> Rule:
     """Give the model's buffer, and what the simulation makes of it."""
-    size = model_buffer(found.bench.resolved, found.knob)
+    size = model_buffer(found.bench.resolved, found.knobs[0])
     place = next((place for place, queue in enumerate(found.tried) if _is_buffer(queue)), None)
-    outcome = "about as now" if place is None else _in_short(found, place)
+    outcome = "about as now" if place is None else _inshort(found, place)
     return Rule(
         "buffer that keeps the link busy",
         "Appenzeller, Keslassy, McKeown 2004; Spang, Arslan, McKeown 2021",
@@ -232,20 +224,23 @@ def _is_buffer(queue: Queue) -> bool:
     return any(field.endswith(".buffer") for field in queue.changes)
 
 
-def _in_short(found: _Found, place: int) -> str:
+def _inshort(found: _Found, place: int) -> str:
     if place == found.chosen:
         return "chosen"
-    if _missed(found.rows[place], found.rows, found.bench):
+    if found.choice.missed(found.rows[place]):
         return "costs too much"
-    longer = _mean(found.rows[place].wait_p95_s) > (1.0 + AS_GOOD) * _mean(found.rows[found.chosen].wait_p95_s)
+    longer = mean(found.rows[place].wait_p95_s) > (1.0 + LONGER) * mean(found.rows[found.chosen].wait_p95_s)
     return "longer delay" if longer else "as good"
 
 
 def _check(found: _Found) -> tuple[BeforeAfter, ...]:
     pairs = (
         ("throughput", "bit/s", "throughput_bps"),
+        ("throughput in the other direction", "bit/s", "reverse_throughput_bps"),
+        ("slowdown of transfers", "", "slowdown_mean"),
         ("mean queueing delay", "s", "wait_mean_s"),
         ("queueing delay, p95", "s", "wait_p95_s"),
+        ("that of light flows, p95", "s", "light_p95_s"),
         ("loss", "1", "loss_fraction"),
         ("fairness index", "", "fairness_index"),
     )
@@ -269,7 +264,7 @@ def _remarks(found: _Found) -> Iterator[str]:
     if close := _close(found):
         name = found.rows[found.chosen].name
         yield f"{close} and {name} differ in delay by less than their intervals: either will do"
-    if any("fq-" in str(queue.changes) for queue in found.tried):
+    if mean(found.rows[0].light_p95_s) == inf and any("fq-" in str(queue.changes) for queue in found.tried):
         yield "fair queueing also keeps flows that send little from waiting behind others; p95 is of all packets"
     yield "a buffer is right for these flows and round trips only; the disciplines follow both"
 
@@ -288,7 +283,7 @@ def _close(found: _Found) -> str:
     chosen = found.rows[found.chosen].wait_p95_s
     for place, row in enumerate(found.rows):
         other = row.wait_p95_s
-        if place == found.chosen or _missed(row, found.rows, found.bench) or None in (other["low"], chosen["low"]):
+        if place == found.chosen or found.choice.missed(row) or None in (other["low"], chosen["low"]):
             continue
         low, high = max(other["low"] or 0.0, chosen["low"] or 0.0), min(other["high"] or 0.0, chosen["high"] or 0.0)
         if low < high:

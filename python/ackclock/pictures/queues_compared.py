@@ -1,5 +1,6 @@
 """The picture of queues that were compared: throughput and fairness against the delay."""
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,15 @@ if TYPE_CHECKING:
     from ackclock.stats import Estimate
 
 DELAY = "queueing delay, 95th percentile [ms]"
+# From 0 a few percent of throughput would not be seen.
+PANELS = (
+    ("throughput_bps", "throughput [Mbit/s]", 1e-6, False),
+    ("reverse_throughput_bps", "throughput in the other direction [Mbit/s]", 1e-6, False),
+    ("slowdown_mean", "slowdown of transfers", 1.0, False),
+    ("fairness_index", "fairness between flows (Jain)", 1.0, True),
+    ("light_p95_s", "queueing delay of light flows, 95th percentile [ms]", 1e3, True),
+)
+"""The quantities drawn against the delay: name, label, scale, whether the axis begins at 0."""
 
 
 def queues_chart(title: str, place: str, rows: "Sequence[QueueAlternative]") -> Chart:
@@ -34,14 +44,13 @@ def queues_chart(title: str, place: str, rows: "Sequence[QueueAlternative]") -> 
     """
     # Delays of a full buffer and of an AQM are often decades apart; a logarithm has no place for 0.
     is_log = all((row.wait_p95_s["mean"] or 0.0) > 0.0 for row in rows)
-    # From 0 a few percent of throughput would not be seen.
-    throughput = _points(rows, "throughput_bps", 1e-6)
-    panels = [Panel(DELAY, "throughput [Mbit/s]", throughput, log_x=is_log, from_zero=False)]
-    if any(row.fairness_index["mean"] is not None for row in rows):
-        points = _points(rows, "fairness_index", 1.0)
-        panels.append(Panel(DELAY, "fairness between flows (Jain)", points, log_x=is_log))
-    width = 8.0 * len(panels)
-    return Chart(f"{title}: queues at {place}", panels, columns=len(panels), size_inches=(max(width, 10.0), 7.0))
+    panels = []
+    for key, label, scale, from_zero in PANELS:
+        if any(getattr(row, key)["mean"] is not None for row in rows):
+            panels.append(Panel(DELAY, label, _points(rows, key, scale), log_x=is_log, from_zero=from_zero))
+    columns = min(len(panels), 2)
+    size = (max(8.0 * columns, 10.0), 7.0 * ceil(len(panels) / columns))
+    return Chart(f"{title}: queues at {place}", panels, columns=columns, size_inches=size)
 
 
 def _points(rows: "Sequence[QueueAlternative]", key: str, scale: float) -> list[Curve]:

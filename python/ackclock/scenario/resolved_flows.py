@@ -78,6 +78,13 @@ class ResolvedFlow:
         return () if self.connection is None else self.connection.return_path
 
     @property
+    def return_delay_s(self) -> float:
+        """The delay of its ACKs or echoes in addition to that of elements [s]; 0 without them."""
+        if isinstance(self.traffic, PingTraffic):
+            return self.traffic.return_delay_s
+        return 0.0 if self.connection is None else self.connection.return_delay_s
+
+    @property
     def answer_bytes(self) -> int:
         """The length of its ACKs or echoes [B]; 0 without them."""
         if isinstance(self.traffic, PingTraffic):

@@ -181,7 +181,7 @@ def _follow(journey: Journey, resolved: Resolved, flow: ResolvedFlow, ends: _End
     """Follow a copy from link to link, to its end."""
     path = flow.return_path if journey.answer else flow.path
     key = (journey.flow, journey.number, journey.answer)
-    time = journey.sent + (_return_delay(flow) if journey.answer else 0.0)
+    time = journey.sent + (flow.return_delay_s if journey.answer else 0.0)
     for index in path:
         element = resolved.elements[index]
         if element.kind == "host":
@@ -198,10 +198,6 @@ def _follow(journey: Journey, resolved: Resolved, flow: ResolvedFlow, ends: _End
         hop.departed = end[0]
         time = end[0] + delays.of(element.name, end[0])
     journey.ended = time + (0.0 if journey.answer else flow.forward_delay_s)
-
-
-def _return_delay(flow: ResolvedFlow) -> float:
-    return 0.0 if flow.connection is None else flow.connection.return_delay_s
 
 
 def _answers(
@@ -224,7 +220,7 @@ def _answers(
         )
         triggers = _triggers(flow, sorted(arrived[number], key=lambda one: one.ended))
         for time_s, expected, how in departures:
-            latest = time_s - (first.service_s(flow.answer_bytes) if how == "left" else 0.0) - _return_delay(flow)
+            latest = time_s - (first.service_s(flow.answer_bytes) if how == "left" else 0.0) - flow.return_delay_s
             sent = _sent_by(triggers.get(expected, []), latest)
             journey = Journey(number, expected, answer=True, again=False, sent=sent)
             _follow(journey, resolved, flow, ends, delays)

@@ -1,0 +1,180 @@
+"""Measures of a queue's simulations: throughput of both directions, delays, transfers, losses and fairness."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite, nan
+from typing import Any
+
+from ackclock.advice.bench import of_longest_round_trip
+from ackclock.advice.knobs import Knob, crossing
+from ackclock.advice.queue_records import QueueAlternative
+from ackclock.findings import Row
+from ackclock.paths import empty_round_trip_s
+from ackclock.result import Result
+from ackclock.scenario import Resolved, ResolvedFlow
+from ackclock.scenario.copies import described_name
+from ackclock.stats import Estimate, estimate, jain_index
+
+
+def measure_queue(
+    name: str, changes: Mapping[str, Any], runs: Sequence[Result], knobs: Sequence[Knob]
+) -> QueueAlternative:
+    """Measure a queue over runs with seeds of their own.
+
+    Parameters
+    ----------
+    name : str
+        The queue's, for people.
+    changes : mapping of str to object
+        The fields that make it.
+    runs : sequence of Result
+        Its runs.
+    knobs : sequence of Knob
+        The buffers of the links with long queues, the bottleneck's first.
+    """
+    measured = [_Run(result, knobs) for result in runs]
+
+    def of(measure: Callable[[_Run], float]) -> Estimate:
+        resolved = runs[0].resolved
+        return estimate([measure(one) for one in measured], resolved.run.confidence, exact=resolved.is_deterministic)
+
+    return QueueAlternative(
+        name,
+        changes,
+        throughput_bps=of(lambda run: run.throughput_bps(run.forward)),
+        reverse_throughput_bps=of(lambda run: run.throughput_bps(run.backward)),
+        utilisation_fraction=of(lambda run: run.of_links(knobs[0], "utilisation_fraction")),
+        wait_mean_s=of(lambda run: run.largest("queueing_mean_s")),
+        wait_p95_s=of(lambda run: run.largest("queueing_p95_s")),
+        wait_p99_s=of(lambda run: run.largest("queueing_p99_s")),
+        light_p95_s=of(lambda run: max(run.light_p95_s(), default=nan)),
+        slowdown_mean=of(_Run.slowdown),
+        unfinished_transfers=of(_Run.unfinished),
+        rtt_p95_s=of(lambda run: _value(of_longest_round_trip(run.result))),
+        loss_fraction=of(lambda run: run.largest("loss_fraction")),
+        marked_fraction=of(_Run.marked),
+        fairness_index=of(_Run.fairness),
+    )
+
+
+Rates = list[tuple[ResolvedFlow, float]]
+"""Flows with their throughput [bit/s]."""
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One run, and what it measured of the flows that meet at some links."""
+
+    result: Result
+    knobs: Sequence[Knob]
+
+    @property
+    def _resolved(self) -> Resolved:
+        return self.result.resolved
+
+    @cached_property
+    def _places(self) -> frozenset[int]:
+        """The links with long queues, by index."""
+        return frozenset(self._resolved.element_indices[name] for knob in self.knobs for name in knob.names)
+
+    @cached_property
+    def _rows(self) -> list[tuple[ResolvedFlow, Row]]:
+        """The flows with their rows; where there are very many, each [[flow]] with the row of all its flows."""
+        rows: Sequence[Row] = self.result.summary["flows"]
+        if self._is_whole:
+            return list(zip(self._resolved.rows, rows, strict=True))
+        flows = {described_name(flow.name): flow for flow in self._resolved.flows}
+        return [(flows[row["name"]], row) for row in rows]
+
+    @property
+    def _is_whole(self) -> bool:
+        return len(self.result.summary["flows"]) == len(self._resolved.rows)
+
+    @cached_property
+    def _rates(self) -> Rates:
+        rated = ((flow, row) for flow, row in self._rows if flow.connection is not None and flow.size_packets is None)
+        return [(flow, _value(row["throughput_bps"])) for flow, row in rated]
+
+    @cached_property
+    def forward(self) -> Rates:
+        """The endless flows and web sources without those of the other direction."""
+        return [(flow, rate) for flow, rate in self._rates if not self._sends_acks_only(flow)]
+
+    @cached_property
+    def backward(self) -> Rates:
+        """Those of the other direction: only their ACKs cross the bottleneck."""
+        return [(flow, rate) for flow, rate in self._rates if self._sends_acks_only(flow)]
+
+    def _sends_acks_only(self, flow: ResolvedFlow) -> bool:
+        bottleneck = {self._resolved.element_indices[name] for name in self.knobs[0].names}
+        return bottleneck.isdisjoint(flow.path) and not bottleneck.isdisjoint(flow.return_path)
+
+    @staticmethod
+    def throughput_bps(rates: Rates) -> float:
+        """Sum the throughput of flows; nan of none."""
+        return sum(rate for _, rate in rates) if rates else nan
+
+    def of_links(self, knob: Knob, key: str) -> float:
+        """Compute the mean of a quantity over equal links."""
+        values = [_value(row.get(key)) for row in self.result.summary["links"] if row["name"] in knob.links]
+        return sum(values) / len(values)
+
+    def largest(self, key: str) -> float:
+        """Find the largest of a quantity over the places with long queues."""
+        found = [value for knob in self.knobs if isfinite(value := self.of_links(knob, key))]
+        return max(found, default=nan)
+
+    def light_p95_s(self) -> Iterator[float]:
+        """Give what 95% of the packets of each light flow that crosses the places wait at most [s]."""
+        flows = {flow.name: flow for flow in self._resolved.flows if not self._places.isdisjoint(flow.crossed)}
+        for ping in self.result.summary.get("pings", ()):
+            if ping["name"] in flows and isfinite(trip := _value(ping["rtt_p95_s"])):
+                yield max(0.0, trip - empty_round_trip_s(self._resolved, flows[ping["name"]]))
+        for flow, row in self._rows:
+            if flow.kind == "datagrams" and self._is_light(flow, row):
+                yield _value(row["queueing_p95_s"])
+
+    def _is_light(self, flow: ResolvedFlow, row: Row) -> bool:
+        """Return whether a flow crosses the places, sends less than an equal share of each, and has a delay."""
+        elements = [self._resolved.elements[index] for index in flow.path if index in self._places]
+        users = [sum(one.count for one, _ in crossing(self._resolved, element)) for element in elements]
+        shares = [(element.rate_bps or 0.0) / number for element, number in zip(elements, users, strict=True)]
+        return isfinite(_value(row.get("queueing_p95_s"))) and _value(row["throughput_bps"]) <= min(shares, default=0.0)
+
+    def _transfers(self) -> Iterator[tuple[ResolvedFlow, Row]]:
+        """Give the [[flow]] of transfers that cross the places, with their completion times."""
+        flows = {flow.name: flow for flow in self._resolved.flows if not self._places.isdisjoint(flow.crossed)}
+        rows = self.result.summary.get("completions", ())
+        return ((flows[row["name"]], row) for row in rows if row["name"] in flows)
+
+    def slowdown(self) -> float:
+        """Compute the mean slowdown of the transfers that finished; nan of none."""
+        found = [(_value(row["slowdown_mean"]), _value(row["transfers"])) for _, row in self._transfers()]
+        found = [(slowdown, number) for slowdown, number in found if isfinite(slowdown) and number > 0.0]
+        number = sum(number for _, number in found)
+        return sum(slowdown * number for slowdown, number in found) / number if found else nan
+
+    def unfinished(self) -> float:
+        """Count the flows of one transfer that had not finished at the end; nan if there is no such flow."""
+        found = [_value(row["unfinished"]) for flow, row in self._transfers() if flow.size_packets is not None]
+        return sum(found) if found else nan
+
+    def marked(self) -> float:
+        """Compute the fraction of the packets that arrive marked, of all flows."""
+        rows = [(_value(row.get("marked_fraction")), _value(row["throughput_bps"])) for _, row in self._rows]
+        known = [(marked, rate) for marked, rate in rows if isfinite(marked) and rate > 0.0]
+        return sum(marked * rate for marked, rate in known) / sum(rate for _, rate in known) if known else 0.0
+
+    def fairness(self) -> float:
+        """Compute Jain's index of the throughputs over the weights, in the direction where it is smaller."""
+        if not self._is_whole:
+            return nan
+        shares = [
+            [rate / flow.weight for flow, rate in rates if flow.is_endless] for rates in (self.forward, self.backward)
+        ]
+        return min((jain_index(one) for one in shares if len(one) > 1), default=nan)
+
+
+def _value(found: Any) -> float:
+    return nan if found is None or found["mean"] is None else float(found["mean"])
