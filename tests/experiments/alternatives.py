@@ -1,7 +1,8 @@
 """Wrong series in place of the simulated ones: what a criterion says of runs that are not those of its keys."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import cache
 
 import numpy as np
 
@@ -56,19 +57,39 @@ def of_other_items(item: Item, runs: Mapping[Hashable, Run], store: Store) -> di
     So a run that has no other of its kind within its item is exchanged too, and so are runs that differ in a phase.
     """
     own = {point_key(run.resolved) for run in runs.values()}
-    others = [
-        resolved
-        for other in _modules(item)
-        for key, resolved in other.scenarios(Setting()).items()
-        if point_key(resolved) not in own and not str(key).endswith(ALIKE)
-    ]
+    others = [other for name in _modules(item) for other in _others(item.paper, name) if other.point not in own]
     found: dict[Hashable, Run] = {}
     for key, run in runs.items():
-        near = [one for one in others if _measures(one, run.resolved)]
-        chosen = [one for one in near if _asked(one) == _asked(run.resolved)] or near
-        one = chosen[len(chosen) // 2] if chosen else run.resolved
-        found[key] = Run(one, store.read(point_key(one)))
+        mine = _Other.of(run.resolved)
+        near = [one for one in others if one.form == mine.form and one.traces >= mine.traces]
+        chosen = [one for one in near if _asked(one.resolved) == _asked(run.resolved)] or near
+        one = chosen[len(chosen) // 2] if chosen else mine
+        found[key] = Run(one.resolved, store.read(one.point))
     return found
+
+
+@dataclass(frozen=True)
+class _Other:
+    """A scenario and what must be alike in another that takes its place: the links, as many flows and runs."""
+
+    resolved: Resolved
+    point: str
+    form: Hashable
+    traces: frozenset[str]
+
+    @classmethod
+    def of(cls, resolved: Resolved) -> "_Other":
+        names = tuple(one.name for one in resolved.elements)
+        form = (len(resolved.rows), resolved.run.replications, names)
+        asked = frozenset(name for name, value in asdict(resolved.trace).items() if value)
+        return cls(resolved, point_key(resolved), form, asked)
+
+
+@cache
+def _others(paper: str, module: str) -> tuple[_Other, ...]:
+    """Resolve the scenarios of an item once, for all items that look for a run among them."""
+    scenarios = item_module(paper, module).scenarios(Setting()).items()
+    return tuple(_Other.of(resolved) for key, resolved in scenarios if not str(key).endswith(ALIKE))
 
 
 def of_another_network(module: ItemModule, overrides: Mapping[str, str], store: Folder) -> dict[Hashable, Run]:
@@ -83,17 +104,9 @@ def of_another_network(module: ItemModule, overrides: Mapping[str, str], store: 
     return {key: Run(own[key], store.read(point_key(resolved))) for key, resolved in wrong.items()}
 
 
-def _measures(other: Resolved, own: Resolved) -> bool:
-    """Return whether a scenario has the links, as many flows and runs as another, and all of its traces."""
-    asked, has = asdict(own.trace), asdict(other.trace)
-    alike = (len(other.rows), other.run.replications) == (len(own.rows), own.run.replications)
-    alike = alike and [one.name for one in other.elements] == [one.name for one in own.elements]
-    return alike and all(has[name] for name in asked if asked[name])
-
-
-def _modules(item: Item) -> list[ItemModule]:
+def _modules(item: Item) -> list[str]:
     (paper,) = (paper for paper in papers() if paper.name == item.paper)
-    return [item_module(item.paper, one.module) for one in paper.items if one.module and one.name != item.name]
+    return [one.module for one in paper.items if one.module and one.name != item.name]
 
 
 def _asked(resolved: Resolved) -> Hashable:

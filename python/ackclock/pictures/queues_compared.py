@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from ackclock.stats import Estimate
 
 DELAY = "queueing delay, 95th percentile [ms]"
+LIGHT = "light_p95_s"
 # From 0 a few percent of throughput would not be seen.
 PANELS = (
     ("throughput_bps", "throughput [Mbit/s]", 1e-6, False),
     ("reverse_throughput_bps", "throughput in the other direction [Mbit/s]", 1e-6, False),
     ("slowdown_mean", "slowdown of transfers", 1.0, False),
     ("fairness_index", "fairness between flows (Jain)", 1.0, True),
-    ("light_p95_s", "queueing delay of light flows, 95th percentile [ms]", 1e3, True),
+    (LIGHT, "queueing delay of light flows, 95th percentile [ms]", 1e3, True),
 )
 """The quantities drawn against the delay: name, label, scale, whether the axis begins at 0."""
 
@@ -47,7 +48,9 @@ def queues_chart(title: str, place: str, rows: "Sequence[QueueAlternative]") -> 
     panels = []
     for key, label, scale, from_zero in PANELS:
         if any(getattr(row, key)["mean"] is not None for row in rows):
-            panels.append(Panel(DELAY, label, _points(rows, key, scale), log_x=is_log, from_zero=from_zero))
+            points = _points(rows, key, scale)
+            is_high_log = key == LIGHT and all((row.light_p95_s["mean"] or 0.0) > 0.0 for row in rows)
+            panels.append(Panel(DELAY, label, points, log_x=is_log, log_y=is_high_log, from_zero=from_zero))
     columns = min(len(panels), 2)
     size = (max(8.0 * columns, 10.0), 7.0 * ceil(len(panels) / columns))
     return Chart(f"{title}: queues at {place}", panels, columns=columns, size_inches=size)
