@@ -11,10 +11,9 @@ from typing import Any, Literal
 
 from ackclock.paths import empty_round_trip_s
 from ackclock.scenario import Element, Resolved, ResolvedFlow
-from ackclock.scenario.contract import SEGMENT_OVERHEAD_BYTES
 from ackclock.scenario.copies import described_name
 from ackclock.scenario.resolved_buffers import PacketBuffer
-from ackclock.scenario.resolved_tcp import SelectiveSettings
+from ackclock.socket_buffers import share_of_pipe, socket_buffers
 from ackclock.stats import jain_index
 
 Row = Mapping[str, Any]
@@ -217,13 +216,13 @@ def _buffer_limits(run: _Run) -> Iterator[Finding]:
     if any(mean(link, "dropped_packets") > 0.0 or _use(link) >= FULL for link in run.links):
         return
     for flow, row in run.rows:
-        if not flow.is_endless or flow.count > 1:
+        if flow.kind != "tcp" or flow.count > 1:
             continue
         in_flight = mean(row, "goodput_bps") * mean(row, "rtt_mean_s") / flow.packet_bits
-        limits = [(size / of_packet, of_packet, is_send) for size, of_packet, is_send in _buffers(flow)]
+        limits = [(size / of_packet, of_packet, is_send) for size, of_packet, is_send in socket_buffers(flow)]
         packets, of_packet, is_send = min(limits, default=(math.inf, 0.0, False))
         if in_flight >= BUFFER_REACHED * packets:
-            enough = of_packet * _share_of_pipe(run.resolved, flow)
+            enough = of_packet * share_of_pipe(run.resolved, flow)
             numbers = {"packets": packets, "bytes": packets * of_packet, "enough_bytes": enough}
             yield Finding("buffer-limit", flow.name, numbers | {"send": float(is_send)})
 
@@ -231,33 +230,6 @@ def _buffer_limits(run: _Run) -> Iterator[Finding]:
 def limiting_buffer(found: Finding) -> str:
     """Name the socket buffer that a "buffer-limit" is about: "send" or "receive"."""
     return "send" if found.numbers["send"] else "receive"
-
-
-def _buffers(flow: ResolvedFlow) -> Iterator[tuple[float, float, bool]]:
-    """Give the largest sizes of a flow's socket buffers, the bytes that a packet takes, and whether it is the sender's.
-
-    Half of a receive buffer is announced (Linux `tcp_adv_win_scale` 1). A sender writes until its buffer is full, and
-    again when a third is free.
-    """
-    sender, receiver = flow.tcp.sender, flow.tcp.receiver.linux
-    if not isinstance(sender, SelectiveSettings) or sender.writes is not None:
-        return
-    if sender.send_buffer is not None:
-        yield sender.send_buffer.most_buffer_bytes, 1.5 * (sender.segment_bytes + SEGMENT_OVERHEAD_BYTES), True
-    if receiver is not None and receiver.announced:
-        yield receiver.most_buffer_bytes, 2.0 * sender.segment_bytes, False
-
-
-def _share_of_pipe(resolved: Resolved, flow: ResolvedFlow) -> float:
-    """Compute the packets of a flow that fill its path, where endless flows share the slowest link alike [pkt]."""
-    rates = []
-    for index in flow.path:
-        rate_bps = resolved.elements[index].rate_bps
-        if rate_bps is not None:
-            crossing = (resolved.flows[at] for at in resolved.crossing_flows[index])
-            sharing = sum(other.count for other in crossing if index in other.path and other.is_endless)
-            rates.append(rate_bps / (1 if resolved.elements[index].kind == "private-link" else sharing))
-    return min(rates, default=0.0) * empty_round_trip_s(resolved, flow) / flow.packet_bits
 
 
 def _queues(run: _Run) -> Iterator[Finding]:

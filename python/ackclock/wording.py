@@ -143,5 +143,6 @@ def amount(value: float, unit: str) -> str:
         "pkt": lambda count: plural(count, "packet"),
         "pkt/s": lambda rate: f"{significant(rate, 4)} packets/s",
         "1": percent,
+        "B": megabytes,
     }
     return writers[unit](value)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import scenario as scenarios
-from ackclock.advice import buffers, slow_start, timers, two_way, variability, which_queue, windows
+from ackclock.advice import buffers, slow_start, sockets, timers, two_way, variability, which_queue, windows
 from ackclock.advice.bench import Bench
 from ackclock.advice.queue_records import QueueAlternative, QueuesCompared
 from ackclock.advice.records import Advice, Alternative, Alternatives, BeforeAfter, Recommendation, Rule
@@ -49,6 +49,7 @@ _TOPICS: Mapping[str, Callable[..., Recommendation | None]] = {
     timers.TOPIC: timers.advise_timers,
     variability.TOPIC: variability.advise_variability,
     windows.TOPIC: windows.advise_windows,
+    sockets.TOPIC: sockets.advise_sockets,
     buffers.TOPIC: buffers.advise_buffers,
     which_queue.TOPIC: which_queue.advise_which_queue,
 }
@@ -81,7 +82,7 @@ def advise(  # noqa: PLR0913  by keyword
         Fields to change first, by dotted path.
     topics : collection of str, optional
         The questions to answer: "slow-start-buffers", "two-way", "spurious-retransmissions", "variable-delay",
-        "window", "bottleneck-buffer", "which-queue"; all by default.
+        "window", "socket-buffer", "bottleneck-buffer", "which-queue"; all by default.
     targets : mapping of str to str or float, optional
         What buffers and windows are to reach: "utilisation", relative to that with an ample size (99% by default);
         "loss", at most, at the links (1% by default if there are web sources, else any); "rtt-p95", the round trip
