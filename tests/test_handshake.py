@@ -1,10 +1,13 @@
 """Handshakes: what precedes the data of a connection, and what it costs."""
 
+import itertools
 from typing import Any
 
 import pytest
 
 import ackclock
+from ackclock.engine import run_resolved
+from test_capture_options import frames
 
 RATE, DELAY_S = 10e6, 0.1
 SERVICE_S = 1500 * 8 / RATE
@@ -133,3 +136,39 @@ def test_the_handshake_of_a_data_centre_passes_a_queue_that_marks() -> None:
     result = ackclock.run({"link": [{**link, "buffer": "600 pkt"}], "flow": flows, "run": {"duration": "3 s"}})
     assert float(result.links.dropped_packets.iloc[0]) == 0.0
     assert float(result.completions.transfers.iloc[0]) == 10.0
+
+
+# ---- what a SYN says of ECN
+
+
+def handshake_of(tcp: dict[str, Any], **link: Any) -> list[tuple[bool, bool, int, int]]:
+    """Give of each packet before the data whether it is a SYN, whether an ACK, its fields ACE (AE, CWR, ECE), ECN."""
+    path = {"name": "link", "rate": "10 Mbit/s", "delay": "10 ms", **link}
+    flow = {"path": ["link"], "size": "1 pkt", "tcp": {"handshake": "tcp", **tcp}}
+    document = {"link": [path], "flow": [flow], "run": {"duration": "5 s"}, "trace": {"capture": ["link"]}}
+    content = run_resolved(ackclock.resolve(document))[0]["traces"]["capture"]["link"]
+    before = itertools.takewhile(lambda frame: not frame.is_data, frames(content))
+    return [(bool(one.flags & 0x02), bool(one.flags & 0x10), one.ace, one.ecn) for one in before]
+
+
+@pytest.mark.parametrize(
+    ("tcp", "expected"),
+    [
+        ({"preset": "linux-cubic", "ecn": "off"}, [(0, 0), (0, 0), (0, 0)]),
+        ({"preset": "linux-cubic", "ecn": "classic"}, [(0b011, 0), (0b001, 0), (0, 0)]),
+        ({"preset": "linux-dctcp"}, [(0b011, 2), (0b001, 2), (0, 2)]),
+        ({"preset": "draft-prague"}, [(0b111, 0), (0b010, 0), (0b010, 0)]),
+    ],
+    ids=["off", "classic", "dctcp", "accurate"],
+)
+def test_a_syn_asks_for_ecn_and_its_answer_agrees(tcp: dict[str, Any], expected: list[tuple[int, int]]) -> None:
+    """RFC 3168 section 6.1.1, RFC 8257 section 3.5; RFC 9768 section 3.1.1, for a SYN that is not ECN-capable."""
+    found = handshake_of(tcp)
+    assert [(syn, ack) for syn, ack, _, _ in found] == [(True, False), (True, True), (False, True)]
+    assert [(ace, ecn) for _, _, ace, ecn in found] == expected
+
+
+def test_a_repeated_syn_asks_for_no_ecn() -> None:
+    lost = {"loss": {"model": "packets", "packets": [1]}}
+    found = handshake_of({"preset": "linux-cubic", "ecn": "classic"}, **lost)
+    assert [(ace, ecn) for _, _, ace, ecn in found][-3:] == [(0, 0), (0, 0), (0, 0)]

@@ -99,6 +99,22 @@ impl Marks {
         ae.only_if(count & 4 != 0).with(cwr.only_if(count & 2 != 0)).with(ece.only_if(count & 1 != 0))
     }
 
+    /// Returns the field ACE with which an end says how a SYN, or a SYN/ACK, arrived (RFC 9768 section 3.1.1, table 2).
+    #[must_use]
+    pub const fn ace_of_syn(self) -> Marks {
+        Marks::of_ace(match self.codepoint() {
+            0 => 0b010,
+            1 => 0b011,
+            2 => 0b100,
+            _ => 0b110,
+        })
+    }
+
+    /// Returns whether a SYN asks for accurate feedback (RFC 9768 section 3.1.1).
+    pub const fn asks_for_accurate(self) -> bool {
+        self.has(Marks::AE.with(Marks::CWR).with(Marks::ECE))
+    }
+
     /// Returns the number in the field ACE, from 0 to 7.
     #[inline(always)]
     pub const fn ace(self) -> u8 {

@@ -21,9 +21,9 @@ pub(crate) struct Handshake {
     timeouts: [Time; 3],
     /// Transmission of the first SYN.
     pub(crate) begun: Time,
-    /// Whether the SYN that arrived first was a repeated one: a repeated SYN does not ask for ECN.
-    plain: bool,
-    /// Bits of the packets of this exchange.
+    /// Bits of the SYN that arrived first: a repeated one does not ask for ECN.
+    syn: Marks,
+    /// Bits of the packets of this exchange's request.
     pub(crate) marks: Marks,
     /// Number of the current exchange; `None`: none goes on.
     exchange: Option<u32>,
@@ -40,7 +40,7 @@ impl Handshake {
             config,
             timeouts: [first, first, longest.max(first)],
             begun: Time::ZERO,
-            plain: false,
+            syn: Marks::NONE,
             marks: Marks::NONE,
             exchange: None,
             sent: 0,
@@ -60,7 +60,7 @@ impl Handshake {
 
     /// Begins with the SYN.
     pub(crate) fn begin(&mut self, now: Time) {
-        (self.begun, self.plain) = (now, false);
+        (self.begun, self.syn) = (now, Marks::NONE);
         self.timeouts[1] = self.timeouts[0];
         self.enter(Some(0));
     }
@@ -77,9 +77,35 @@ impl Handshake {
         (self.exchange, self.sent, self.arrived) = (exchange, 0, [0; 2]);
     }
 
-    /// Returns whether the SYN that arrived first was not the one that was sent first.
+    /// Returns whether the SYN that arrived first did not ask for ECN.
     pub(crate) fn is_plain(&self) -> bool {
-        self.plain
+        !self.syn.has(Marks::ECE)
+    }
+
+    /// Returns the bits of the answer's packets: a SYN/ACK says that the receiver knows ECN if the SYN asks for it (RFC 3168
+    /// section 6.1.1), or how the SYN arrived (RFC 9768 section 3.1.1).
+    pub(crate) fn marks_of_answer(&self) -> Marks {
+        if !self.is_first() {
+            return self.marks;
+        }
+        let capable = Marks::ECT.only_if(self.marks.is_capable());
+        let accurate = self.syn.asks_for_accurate();
+        capable.with(if accurate { self.syn.ace_of_syn() } else { Marks::ECE.only_if(!self.is_plain()) })
+    }
+
+    /// Returns the bits with which the sender acknowledges an answer that arrives with `marks` to its SYN, which has `own`
+    /// without flags.
+    pub(crate) fn marks_of_ack(&self, own: Marks, marks: Marks) -> Marks {
+        if self.syn.asks_for_accurate() {
+            own.with(marks.ace_of_syn())
+        } else {
+            own
+        }
+    }
+
+    /// Returns whether the request of this exchange was sent.
+    pub(crate) fn is_sent(&self) -> bool {
+        self.sent > 0
     }
 
     /// Returns the number of times that the request of this exchange was sent again.
@@ -96,11 +122,11 @@ impl Handshake {
         (self.numbers(0), self.bytes(), now + timeout)
     }
 
-    /// Takes note that a packet of the request arrives that was sent at `stamp`; returns the numbers of the answer's packets
-    /// and their length, if it is the last one that was missing, or the last one of a request that was sent again.
-    pub(crate) fn on_request(&mut self, number: u32, stamp: Time) -> Option<(std::ops::Range<u32>, Option<u16>)> {
+    /// Takes note that a packet of the request arrives with `marks`; returns the numbers of the answer's packets and their
+    /// length, if it is the last one that was missing, or the last one of a request that was sent again.
+    pub(crate) fn on_request(&mut self, number: u32, marks: Marks) -> Option<(std::ops::Range<u32>, Option<u16>)> {
         if self.is_first() && self.arrived[0] == 0 {
-            self.plain = stamp != self.begun;
+            self.syn = marks;
         }
         let complete = self.arrives(0, number)?;
         (complete || number + 1 == self.numbers(0).end && self.is_complete(0)).then(|| (self.numbers(1), self.bytes()))
@@ -182,18 +208,43 @@ mod tests {
         assert_eq!(handshake.request(seconds(0)).2, seconds(120));
     }
 
-    #[test]
-    fn a_connection_is_plain_if_the_first_syn_that_arrives_is_not_the_first_one_sent() {
-        for (arriving, plain) in [([10, 11], false), ([11, 13], true)] {
-            let mut handshake = tls();
-            handshake.begin(seconds(10));
-            for stamp in arriving {
-                handshake.on_request(1, seconds(stamp));
-            }
-            assert_eq!(handshake.is_plain(), plain);
-            handshake.begin(seconds(20));
-            assert!(!handshake.is_plain(), "another connection");
+    const ASKING: Marks = Marks::ECE.with(Marks::CWR);
+
+    /// Returns a handshake whose SYNs arrived with these bits, in this order.
+    fn with_syns(arriving: &[Marks]) -> Handshake {
+        let mut handshake = tls();
+        handshake.begin(seconds(10));
+        for &marks in arriving {
+            handshake.on_request(1, marks);
         }
+        handshake
+    }
+
+    #[test]
+    fn a_connection_is_plain_if_the_first_syn_that_arrives_does_not_ask_for_ecn() {
+        for (arriving, plain) in [([ASKING, Marks::NONE], false), ([Marks::NONE, ASKING], true)] {
+            let mut handshake = with_syns(&arriving);
+            assert_eq!(handshake.is_plain(), plain);
+            assert_eq!(handshake.marks_of_answer(), Marks::ECE.only_if(!plain));
+            handshake.begin(seconds(20));
+            assert_eq!(handshake.syn, Marks::NONE, "another connection");
+        }
+    }
+
+    /// RFC 9768, table 2: not-ECT, ECT(1), ECT(0), CE.
+    #[test]
+    fn accurate_feedback_tells_how_the_syn_and_its_answer_arrived() {
+        let table = [(Marks::NONE, 0b010), (Marks::ECT1, 0b011), (Marks::ECT, 0b100), (Marks::CE, 0b110)];
+        for (arrived, ace) in table {
+            let handshake = with_syns(&[ASKING.with(Marks::AE).with(arrived)]);
+            assert_eq!(handshake.marks_of_answer().ace(), ace);
+            assert_eq!(handshake.marks_of_ack(Marks::NONE, arrived).ace(), ace);
+        }
+        assert_eq!(
+            with_syns(&[ASKING]).marks_of_ack(Marks::ECT, Marks::CE),
+            Marks::ECT,
+            "classic ECN has no such note"
+        );
     }
 
     #[test]
@@ -201,15 +252,15 @@ mod tests {
         let mut handshake = tls();
         handshake.begin(seconds(0));
         handshake.request(seconds(0));
-        assert_eq!(handshake.on_request(1, seconds(0)), Some((1..2, Some(60))));
+        assert_eq!(handshake.on_request(1, Marks::NONE), Some((1..2, Some(60))));
         assert!(handshake.on_answer(1));
         assert!(handshake.next(seconds(3)));
         assert_eq!(handshake.request(seconds(5)), (257..259, None, seconds(8)));
-        assert_eq!(handshake.on_request(1, seconds(0)), None, "a late SYN");
-        assert_eq!(handshake.on_request(258, seconds(0)), None);
-        assert_eq!(handshake.on_request(257, seconds(0)), Some((257..260, None)));
-        assert_eq!(handshake.on_request(257, seconds(0)), None, "sent again");
-        assert_eq!(handshake.on_request(258, seconds(0)), Some((257..260, None)));
+        assert_eq!(handshake.on_request(1, Marks::NONE), None, "a late SYN");
+        assert_eq!(handshake.on_request(258, Marks::NONE), None);
+        assert_eq!(handshake.on_request(257, Marks::NONE), Some((257..260, None)));
+        assert_eq!(handshake.on_request(257, Marks::NONE), None, "sent again");
+        assert_eq!(handshake.on_request(258, Marks::NONE), Some((257..260, None)));
         assert_eq!(
             [258, 259, 259, 257, 257].map(|number| handshake.on_answer(number)),
             [false, false, false, true, false]

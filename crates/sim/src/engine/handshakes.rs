@@ -21,8 +21,11 @@ impl Engine {
     /// Sends a request of the handshake, for the first time or again, and sets its timer.
     pub(super) fn request(&mut self, flow: u32, now: Time) {
         let slot = &mut self.senders[flow as usize];
-        let hellos = self.network.handshakes.get(&flow).is_some_and(|handshake| !handshake.is_first());
-        let marks = if hellos { slot.sender.marks_of_hellos() } else { slot.sender.marks_without_data() };
+        let handshake = self.network.handshakes.get(&flow).filter(|handshake| handshake.is_first());
+        let marks = match handshake {
+            Some(handshake) => slot.sender.marks_of_syn(handshake.is_sent()),
+            None => slot.sender.marks_of_hellos(),
+        };
         let again = self.network.send_request(flow, now, marks);
         slot.start = slot.sender.fires(now, again);
     }
@@ -46,7 +49,8 @@ impl Engine {
         }
         let goes_on = handshake.next(slot.sender.rto());
         if first {
-            self.network.acknowledge_syn(flow, now, slot.sender.marks_without_data());
+            let marks = handshake.marks_of_ack(slot.sender.marks_without_data(), ack.marks);
+            self.network.acknowledge_syn(flow, now, marks);
         }
         if goes_on {
             self.request(flow, now);

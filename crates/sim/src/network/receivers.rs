@@ -158,8 +158,8 @@ impl Network {
             return;
         }
         let Some(handshake) = self.handshakes.get_mut(&packet.flow) else { return };
-        let Some((numbers, bytes)) = handshake.on_request(packet.journal, packet.stamp) else { return };
-        let marks = handshake.marks;
+        let Some((numbers, bytes)) = handshake.on_request(packet.journal, packet.marks) else { return };
+        let marks = handshake.marks_of_answer();
         let slot = &self.flows[packet.flow as usize];
         let (sequence, bytes) = (slot.receiver.first(), bytes.unwrap_or(slot.packet_bytes));
         let departure = time + self.hops[packet.hop as usize].delay;

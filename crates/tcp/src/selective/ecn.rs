@@ -56,9 +56,21 @@ impl Selective {
         Marks::ECT.only_if(self.ecn == Ecn::Dctcp)
     }
 
+    /// Returns the bits of a SYN: it asks for ECN with ECE and CWR (RFC 3168 section 6.1.1), unless it is a repeated one
+    /// (section 6.1.1.1; Linux `tcp_retransmit_skb`), or for accurate feedback with AE too (RFC 9768 section 3.1.1).
+    pub fn marks_of_syn(&self, repeated: bool) -> Marks {
+        let flags = match self.ecn {
+            Ecn::Off => Marks::NONE,
+            Ecn::Classic | Ecn::Dctcp => Marks::ECE.with(Marks::CWR).only_if(!repeated),
+            Ecn::Accurate => Marks::AE.with(Marks::ECE).with(Marks::CWR),
+        };
+        self.marks_without_data().with(flags)
+    }
+
     /// Returns the bits of the hellos of TLS, which are data.
     pub fn marks_of_hellos(&self) -> Marks {
-        self.capable().only_if(self.ecn != Ecn::Off)
+        let counted = Marks::of_ace(FIRST_COUNT).only_if(self.ecn == Ecn::Accurate);
+        self.capable().only_if(self.ecn != Ecn::Off).with(counted)
     }
 
     /// Returns the codepoint of data: ECT(1) of a control of L4S (RFC 9331 section 4.1), else ECT(0).
