@@ -9,7 +9,7 @@ import textwrap
 import threading
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -516,6 +516,24 @@ def test_ctrl_c_ends_a_run_whose_class_does_not_return_as_any_other(program: Pat
     # A call that was under way may end, and tell so, after the interrupt.
     assert [line for line in output.splitlines() if line != "called"] == ["interrupted"], errors
     assert process.returncode == 0, errors
+
+
+def test_a_class_that_runs_a_scenario_with_classes_is_an_error_and_one_without_runs() -> None:
+    """With classes the inner run would wait for the lock of the outer one, for ever."""
+
+    class Nested(Fixed):
+        scenario = one_flow("inner")
+        given: ClassVar[Any] = {"inner": Fixed}
+
+        def on_ack(self, ack: AckSample) -> None:
+            super().on_ack(ack)
+            ackclock.run(self.scenario, controllers=self.given, duration="10 ms")
+
+    with pytest.raises(EngineError, match="a congestion control cannot run a scenario with controllers"):
+        ackclock.run(one_flow("mine"), controllers={"mine": Nested})
+    # The lock is free again, and so is a run without classes.
+    Nested.scenario, Nested.given = one_flow("reno"), None
+    assert ackclock.run(one_flow("mine"), controllers={"mine": Nested}, duration="20 ms").flows.goodput_bps["flow"] >= 0
 
 
 def test_users_code_passes_mypy(tmp_path: Path) -> None:

@@ -36,6 +36,8 @@ RETURN_S = 1.0
 """Time that a call of a congestion control has to return after Ctrl-C [s]."""
 _CALLING_PYTHON = threading.Lock()
 """Held by the run whose congestion controls are classes."""
+_CALLING_JOBS: "set[Job]" = set()
+"""The jobs of that run, whose threads call them."""
 
 
 @dataclass(frozen=True)
@@ -119,11 +121,18 @@ def run_resolved(
         message = f"threads: must be at least 1; got {threads}"
         raise EngineError(message)
     given = _controllers_of(resolved, controllers)
+    if given and any(threading.get_ident() in job.calling_threads() for job in _CALLING_JOBS):
+        message = "a congestion control cannot run a scenario with controllers: the run would wait for its own end"
+        raise EngineError(message)
     with _CALLING_PYTHON if given else nullcontext():
         how = _How(1 if given else threads, on_progress, given)
-        outcome = _run(resolved, how, overview=overview)
-        while not outcome.interrupted and (next_one := longer(outcome.resolved, outcome.replications)) is not None:
-            outcome = _run(next_one, how, overview=overview)
+        try:
+            outcome = _run(resolved, how, overview=overview)
+            while not outcome.interrupted and (next_one := longer(outcome.resolved, outcome.replications)) is not None:
+                outcome = _run(next_one, how, overview=overview)
+        finally:
+            if given:
+                _CALLING_JOBS.clear()
     return outcome
 
 
@@ -288,6 +297,8 @@ class _Runner:
         except ValueError as error:
             raise EngineError(str(error)) from error
         self._jobs.append((job, len(batch.replications)))
+        if given:
+            _CALLING_JOBS.add(job)
 
     def _stop(self) -> None:
         for job, _ in self._jobs:

@@ -1,5 +1,9 @@
+import json
+
+import numpy as np
 import pytest
 
+import ackclock
 from ackclock.scenario import Scenario, ScenarioError, load, resolve, with_overrides
 
 TEXT = """\
@@ -105,3 +109,18 @@ def test_paths_that_lead_nowhere_are_explained(base: Scenario, key: str, message
     with pytest.raises(ScenarioError) as caught:
         with_overrides(base, {key: 1})
     assert str(caught.value.faults[0]) == f'override "{key}": {message}'
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    document = {
+        "link": [{"name": "line", "rate": "10 Mbit/s"}],
+        "flow": [{"path": ["line"], "count": np.int64(3)}],
+        "run": {"duration": "1 s", "seed": np.uint8(7), "delays": np.bool_(True)},
+    }
+    resolved = ackclock.resolve(document)
+    assert (resolved.flows[0].count, resolved.run.seed, resolved.run.delays) == (3, 7, True)
+    changed = ackclock.resolve(document, overrides={"run.seed": np.int64(2)}, replications=np.int32(4))
+    assert (changed.run.seed, changed.run.replications) == (2, 4)
+    assert json.loads(changed.to_json())["run"]["seed"] == 2
+    with pytest.raises(ScenarioError, match="must be a whole number"):
+        ackclock.resolve(document, seed=np.float64(2.5))

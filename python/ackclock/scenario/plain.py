@@ -53,10 +53,13 @@ def refuse_odd_tables(tables: Mapping[Any, Any], name: str) -> None:
 
 
 def copied(value: Any) -> Any:
-    """Copy a value of plain tables and lists."""
+    """Copy a value of plain tables and lists; a number of NumPy becomes one of Python."""
     if isinstance(value, Mapping):
         return {key: copied(inner) for key, inner in value.items()}
-    return [copied(inner) for inner in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return [copied(inner) for inner in value]
+    is_number = type(value).__module__ == "numpy" and type(value).__name__ != "ndarray"
+    return value.item() if is_number and hasattr(value, "item") else value
 
 
 def _problem(value: object, depth: int) -> str | None:

@@ -14,7 +14,7 @@ from ackclock.scenario.described import Description, described
 from ackclock.scenario.network import flow_names
 from ackclock.scenario.override import overridden
 from ackclock.scenario.places import Places
-from ackclock.scenario.plain import refuse_odd_tables
+from ackclock.scenario.plain import copied, refuse_odd_tables
 from ackclock.scenario.programs import programs_of
 from ackclock.scenario.read import read_form
 from ackclock.scenario.schema import Flow, Run, Trace
@@ -212,6 +212,8 @@ def checked(source: Source) -> Scenario:
         With all faults at once, in the order of the text.
     """
     refuse_odd_tables(source.document, source.name)
+    if source.text is None and not source.overrides:
+        source = replace(source, document=copied(source.document))
     places = Places(source)
     too_much = list(number_faults(places))
     if too_much:
