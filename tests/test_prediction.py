@@ -432,3 +432,15 @@ def test_the_rate_of_transfers_is_the_simulation_s() -> None:
     pairs = {one.key: one for one in ackclock.compare(run).pairs if one.model == "engset"}
     assert pairs["rate_bps"].difference == pytest.approx(0.0, abs=0.02)
     assert pairs["on_s"].difference == pytest.approx(0.0, abs=0.02)
+
+
+@pytest.mark.parametrize("size", ["1 kB", "1 pkt", "3 pkt", "10 pkt"])
+def test_a_few_packets_take_a_round_trip_and_not_less(size: str) -> None:
+    """Cardwell's rounds of slow start are a real number: 0.12 of one for a packet of a first window of ten."""
+    link = {"name": "line", "rate": "1 Mbit/s", "delay": "0 ms"}
+    document = {"link": [link], "flow": [{"path": ["line"], "size": size}], "run": {"duration": "20 s"}}
+    (model,) = (one for one in ackclock.predict(document).applicable if one.model == "short-flow")
+    numbers = {number.key: number.value for number in model.numbers}
+    measured = float(ackclock.run(document).flows.fct_acked_mean_s.iloc[0])
+    least = 8 * (1000 if size == "1 kB" else 1500) / 1e6
+    assert least <= numbers["transfer_s"] <= 1.001 * measured

@@ -107,7 +107,8 @@ def _transfer_s(scene: Scene, packets: int, probability: float) -> float:
         packets_per_ack=tcp.packets_per_ack,
         delayed_ack_time=receiver.ack_delay_s if sender.initial_window < receiver.ack_every else 0.0,
     )
-    return float(found.transfer)
+    # The formula is continuous in the number of rounds, so that of a few packets it has less than one.
+    return max(float(found.transfer), scene.round_trip_s)
 
 
 def _whole_rounds_s(scene: Scene, packets: int) -> float:
