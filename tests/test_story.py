@@ -196,3 +196,31 @@ def test_a_packet_leaves_a_link_before_the_next_one_drops_it() -> None:
     told = words(story)
     assert told.index("left feeder") < told.index("was dropped by the queue of satellite (18-packet buffer, drop-tail)")
     assert [time_s for time_s, _ in story.events] == sorted(time_s for time_s, _ in story.events)
+
+
+LONGER = {"link.line.delay": "20 ms", "link.line.buffer": "200 pkt"}
+
+
+def test_a_packet_that_a_recovery_finds_lost_later_has_the_time_of_its_own_repair() -> None:
+    """Packets 68 and 71 are sent and lost in the recovery of 30; that of 71 is under way when the next one begins."""
+    result = run("linux-cubic", lost(31, 69, 73), overrides=LONGER)
+    first, second = result.losses().table["time_s"]
+    assert result.losses().table["packet"].tolist() == [30, 71]
+    for packet in (68, 71):
+        facts = result.story("one", packet).facts
+        assert facts["recovery_s"] == first
+        assert first < facts["sent_s"] + 0.036 < facts["found_s"] == facts["repaired_s"] < second
+        assert "found lost in the recovery that the fast retransmit of packet 30 began" in " ".join(
+            words(result.story("one", packet))
+        )
+    assert "began another recovery by a fast retransmit, though its repair was in flight" in words(
+        result.story("one", 71)
+    )
+
+
+def test_a_packet_that_arrives_in_another_s_recovery_has_no_cost() -> None:
+    result = run("linux-cubic", lost(31, 69, 73), overrides=LONGER)
+    for packet in (67, 72):
+        story = result.story("one", packet)
+        assert story.cost == ()
+        assert "found_s" not in story.facts

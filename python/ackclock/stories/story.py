@@ -1,7 +1,7 @@
 """The story of one packet and of one loss: what happened to it, by which rule it was found, and what it cost."""
 
 import html
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
@@ -13,7 +13,8 @@ from ackclock.errors import Fault, LimitError, ResultError
 from ackclock.recording import with_traces
 from ackclock.scenario import Resolved
 from ackclock.stories.followed import followed
-from ackclock.stories.told import stories
+from ackclock.stories.journeys import Journey
+from ackclock.stories.told import probe_times, stories
 from ackclock.tables import Printed, TableText, html_table, rich_table
 from ackclock.wording import plural, seconds
 
@@ -24,7 +25,6 @@ Traces = Mapping[str, pd.DataFrame]
 WHAT: Final = "story"
 MOST_ROWS: Final = 40
 _WANTED: Final = ("cwnd", "sequence", "losses", "state", "recovery")
-_AGAIN: Final = "retransmitted"
 _UNLIMITED: Final = 1e9
 
 
@@ -43,9 +43,9 @@ class Story(Printed):
     cost : tuple of str
         What its loss cost, a sentence each: time, window; empty if nothing was lost.
     facts : mapping of str to object
-        The same as numbers: `sent_s`, `arrived_s`, `acknowledged_s`, `copies`, and of a loss `found_s`, `cause`,
-        `spurious`, `repaired_s`, `cwnd_before`, `cwnd_after`, `ssthresh_after`, `recovered_s`, `window_back_s`; None
-        if it did not happen in the run.
+        The same as numbers: `sent_s`, `arrived_s`, `acknowledged_s`, `copies`, and of a loss `found_s`, `recovery_s`
+        (when the recovery began), `cause`, `spurious`, `repaired_s`, `cwnd_before`, `cwnd_after`, `ssthresh_after`,
+        `recovered_s`, `window_back_s`; None if it did not happen in the run.
     """
 
     flow: str
@@ -213,10 +213,18 @@ def story_of_packet(resolved: Resolved, traces: Traces, flow: str, packet: int, 
         "copies": len(copies),
     }
     dropped = [one.ended for one in copies if one.dropped]
-    detection = _detection(own["losses"], packet, start, end, near_s)
+    probes = probe_times(seen.resolved, seen.traces.get("state"))[number]
+    repairs = [one for one in copies if one.again and one.sent not in probes]
+    detection = _detection(own["losses"], packet, (start, end), repairs, near_s)
     if not dropped and detection is None:
         return Story(flow, packet, tuple(events), (), facts)
-    recovery = _recovery(own, start, end, detection, packet)
+    recovery = _recovery(own, detection, repairs)
+    if detection is not None:
+        # Of a packet that a recovery finds lost later the sender records nothing but that it is sent again.
+        itself = int(detection["sequence"]) == packet and (
+            near_s == detection["time_s"] or not _is_in_flight(repairs, detection)
+        )
+        recovery["found_s"] = recovery["recovery_s"] if itself else repairs[0].sent
     return Story(flow, packet, tuple(events), tuple(_cost(facts, recovery, resolved)), {**facts, **recovery})
 
 
@@ -243,33 +251,47 @@ def _life(sequence: pd.DataFrame, flow: str, packet: int, near_s: float | None, 
     return float(first[0]), float(acked[0]) if len(acked) else run_end
 
 
-def _detection(losses: pd.DataFrame, packet: int, start: float, end: float, near_s: float | None) -> Any:
+def _detection(
+    losses: pd.DataFrame, packet: int, life: tuple[float, float], repairs: Sequence[Journey], near_s: float | None
+) -> Any:
     """Find the detection of a packet's loss: its own, or the one that began the recovery in which it was sent again."""
-    within = losses[(losses["time_s"] >= start) & (losses["time_s"] <= end)]
-    own = within[within["sequence"] == packet]
+    start, end = life
+    within = losses[losses["time_s"] <= end]
+    own = within[(within["sequence"] == packet) & (within["time_s"] >= start)]
     if near_s is not None and (own["time_s"] == near_s).any():
-        own = own[own["time_s"] == near_s]
-    chosen = own if len(own) else within[within["sequence"] < packet]
-    return chosen.iloc[0] if len(chosen) else None
+        return own[own["time_s"] == near_s].iloc[0]
+    if repairs:
+        before = own[own["time_s"] <= repairs[0].sent]
+        begun = within[within["time_s"] <= repairs[0].sent]
+        if len(before):
+            return before.iloc[0]
+        if len(begun):
+            return begun.iloc[-1]
+    return own.iloc[0] if len(own) else None
 
 
-def _recovery(own: Traces, start: float, end: float, detection: Any, packet: int) -> dict[str, Any]:
+def _is_in_flight(repairs: Sequence[Journey], detection: Any) -> bool:
+    """Return whether a packet that is found lost has been sent again by then, and that copy is not lost."""
+    before = [one for one in repairs if one.sent < detection["time_s"]]
+    return bool(before) and not before[-1].dropped
+
+
+def _recovery(own: Traces, detection: Any, repairs: Sequence[Journey]) -> dict[str, Any]:
     """Measure the recovery that a detection began: the windows before and after it, and how long they took."""
-    rows = own["sequence"]
-    times_again = rows["time_s"][(rows["kind"] == _AGAIN) & (rows["sequence"] == packet)].to_numpy(dtype=float)
-    again = times_again[(times_again >= start) & (times_again <= end)]
     found: dict[str, Any] = {
-        "found_s": None if detection is None else float(detection["time_s"]),
+        "found_s": None,
+        "recovery_s": None if detection is None else float(detection["time_s"]),
         "cause": None if detection is None else str(detection["cause"]),
         "spurious": None if detection is None else bool(detection["spurious"]),
-        "repaired_s": float(again[-1]) if len(again) else None,
+        "repaired_s": repairs[-1].sent if repairs else None,
     }
     if detection is None:
         return found
-    recovered = _recovered(own["sequence"], found["found_s"])
+    begun = found["recovery_s"]
+    recovered = _recovered(own["sequence"], begun)
     windows = own["cwnd"]
     times, cwnd = windows["time_s"].to_numpy(), windows["cwnd"].to_numpy(dtype=float)
-    before = cwnd[max(0, int(np.searchsorted(times, found["found_s"], side="left")) - 1)]
+    before = cwnd[max(0, int(np.searchsorted(times, begun, side="left")) - 1)]
     found |= {"cwnd_before": float(before), "recovered_s": recovered}
     found |= {"cwnd_after": None, "ssthresh_after": None, "window_back_s": None}
     if recovered is None:
@@ -305,14 +327,16 @@ def _cost(facts: Mapping[str, Any], recovery: Mapping[str, Any], resolved: Resol
         yield f"Time: it had not arrived when the run ended, at {seconds(resolved.run.duration_s)}"
     if recovery.get("cwnd_before") is None:
         return
-    before = f"Window: cwnd was {plural(round(recovery['cwnd_before'], 1), 'packet')} when the loss was found"
+    begun = recovery["recovery_s"]
+    when = "the loss was found" if begun == recovery["found_s"] else f"the recovery began, at {begun:.4f} s"
+    before = f"Window: cwnd was {plural(round(recovery['cwnd_before'], 1), 'packet')} when {when}"
     if recovery["recovered_s"] is None:
         yield f"{before}; the recovery had not ended when the run ended"
         return
-    length = seconds(recovery["recovered_s"] - recovery["found_s"])
+    length = seconds(recovery["recovered_s"] - begun)
     threshold = recovery["ssthresh_after"]
     after = f"{round(recovery['cwnd_after'], 1):g} when the recovery ended, {length} later"
     limit = "" if threshold is None else f", with ssthresh {threshold:g}"
     back = recovery["window_back_s"]
-    again = "not in this run" if back is None else f"{seconds(back - recovery['found_s'])} after the loss was found"
+    again = "not in this run" if back is None else f"{seconds(back - begun)} after the recovery began"
     yield f"{before}, {after}{limit}; as large as before: {again}"

@@ -55,7 +55,7 @@ def stories(resolved: Resolved, traces: Mapping[str, pd.DataFrame], journeys: It
         All copies of the packets.
     """
     found: dict[Key, Story] = defaultdict(Story)
-    probes = _probes(resolved, traces.get("state"))
+    probes = probe_times(resolved, traces.get("state"))
     copies: dict[Key, list[Journey]] = defaultdict(list)
     for journey in sorted((one for one in journeys if not one.answer), key=lambda one: one.sent):
         key = (journey.flow, journey.number)
@@ -64,14 +64,15 @@ def stories(resolved: Resolved, traces: Mapping[str, pd.DataFrame], journeys: It
             found[key].add(time_s, text)
     detections = _detections(resolved, traces["losses"])
     for key, own in copies.items():
-        for time_s, text in _found_lost(resolved, key, own, detections.get(key[0], [])):
+        repairs = [one for one in own if one.sent not in probes[key[0]]]
+        for time_s, text in _found_lost(resolved, key, repairs, detections.get(key[0], [])):
             found[key].add(time_s, text)
     _add_acknowledgments(resolved, traces["sequence"], found)
     return found
 
 
-def _probes(resolved: Resolved, states: pd.DataFrame | None) -> Mapping[int, set[float]]:
-    """Collect the instants at which each flow sent a tail loss probe."""
+def probe_times(resolved: Resolved, states: pd.DataFrame | None) -> Mapping[int, set[float]]:
+    """Collect the instants at which each flow sent a tail loss probe [s], by its number; none without a trace."""
     found: dict[int, set[float]] = defaultdict(set)
     if states is not None:
         numbers = {name: number for number, name in enumerate(resolved.flow_names)}
@@ -134,16 +135,25 @@ def _detections(resolved: Resolved, losses: pd.DataFrame) -> dict[int, list[_Det
 def _found_lost(
     resolved: Resolved, key: Key, copies: list[Journey], detections: list[_Detection]
 ) -> Iterator[tuple[float, str]]:
-    """Say by which rule each copy of a packet was found lost: a detection of its own, or of a packet before it."""
+    """Say by which rule each copy of a packet was found lost: a detection of its own, or of a packet before it.
+
+    `copies` are those without tail loss probes.
+    """
     flow, number = key
+    if not copies:
+        return
     own = [one for one in detections if one.number == number and one.time_s >= copies[0].sent]
     for one in own:
         text = f"{_FOUND} by {_rule(resolved, flow, one.cause)}"
+        latest = [copy for copy in copies if copy.sent < one.time_s][-1:]
+        if latest and latest[0].again and not latest[0].dropped and not one.spurious:
+            begun = "the timeout" if one.cause == "timeout" else "a fast retransmit"
+            text = f"began another recovery by {begun}, though its repair was in flight"
         yield one.time_s, f"{text}; it had not been dropped: spurious" if one.spurious else text
     for before, again in pairwise(copies):
         if any(before.sent <= one.time_s <= again.sent for one in own):
             continue
-        others = [one for one in detections if before.sent <= one.time_s <= again.sent]
+        others = [one for one in detections if one.time_s <= again.sent]
         if others:
             first = others[-1]
             begun = "the timeout" if first.cause == "timeout" else "the fast retransmit"
