@@ -37,8 +37,8 @@ MAY_IMPORT = {
     "tables": set[str](),
     "prediction": {"errors", "findings", "models", "paths", "scenario", "tables", "wording"},
     "advice": {
-        *{"api", "errors", "findings", "models", "paths", "pictures", "plots", "prediction", "result", "scenario"},
-        *{"socket_buffers", "stats", "tables", "units", "wording"},
+        *{"api", "errors", "findings", "folders", "models", "paths", "pictures", "plots", "prediction", "result"},
+        *{"scenario", "socket_buffers", "stats", "storage", "tables", "units", "wording"},
     },
     "comparison": {"pictures", "plots", "prediction", "result", "scenario", "tables", "wording"},
     "transfers": {"replication", "scenario", "stats"},

@@ -12,7 +12,7 @@ import ackclock
 from ackclock.advice import Advice, QueueAlternative, QueuesCompared, Recommendation
 from ackclock.advice.queue_trials import ACTIVE
 from ackclock.cli import app
-from ackclock.errors import AdviceError
+from ackclock.errors import AdviceError, ResultError
 from ackclock.plots import chart_picture
 from ackclock.scenario.schema_queues import NAMES
 
@@ -214,6 +214,16 @@ def test_advice_without_compared_queues_has_no_picture(tmp_path: Path) -> None:
         advice.save_picture(tmp_path / "none.png")
 
 
+def test_a_file_of_another_maker_is_kept(tmp_path: Path, bloated: Advice) -> None:
+    bloated.save(tmp_path)
+    bloated.save(tmp_path, picture=False)
+    assert not (tmp_path / "queues.png").exists()
+    (tmp_path / "advice.json").write_text("mine")
+    with pytest.raises(ResultError, match="is not a file that ackclock made"):
+        bloated.save(tmp_path)
+    assert (tmp_path / "advice.json").read_text() == "mine"
+
+
 def test_the_command_line_prints_the_table_leaves_the_picture_and_its_option_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -245,3 +255,7 @@ duration = "20 s"
     content = json.loads(quiet.stdout)
     assert content["recommendations"][0]["queues"]["rows"][0]["name"] == "drop-tail, 100 packets (now)"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["slow-queues.png", "slow.toml"]
+    kept = CliRunner().invoke(app, ["advise", "slow.toml", "--topic", TOPIC, "--out", "kept"])
+    assert kept.stdout.endswith("\nAdvice: kept\n")
+    assert json.loads((tmp_path / "kept" / "advice.json").read_text()) == content
+    assert (tmp_path / "kept" / "queues.png").read_bytes().startswith(b"\x89PNG")

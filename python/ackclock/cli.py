@@ -152,6 +152,9 @@ def predict(
 def advise(  # noqa: PLR0913  one argument an option
     scenario: ScenarioPath,
     *,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep advice.json, and the picture queues.png, in this folder.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the advice as JSON.")] = False,
     simulate: Annotated[
         bool, typer.Option("--simulate/--no-simulate", help="Try each recommendation by a simulation: before, after.")
@@ -179,12 +182,15 @@ def advise(  # noqa: PLR0913  one argument an option
     Buffers and windows are searched: the smallest that meets the targets, which are 99% of the utilisation that an
     ample one gives, and for web sources a loss of at most 1%, unless --target names others. Where packets wait long, or
     with --topic which-queue, queues are compared: the present one, a smaller buffer, CoDel, PIE, FQ-CoDel and SFQ.
-    Their picture goes into the current folder: geo-queues.png for geo.toml, geo-queues-2.png if there is one.
+    Their picture goes to DIR with --out, else into the current folder: geo-queues.png for geo.toml.
     """
     from ackclock import folders, storage  # noqa: PLC0415
     from ackclock.advice import advise as ask  # noqa: PLC0415
+    from ackclock.advice import records  # noqa: PLC0415
 
     named = [assignment(text, "--target", "rtt-p95=50ms") for text in targets or ()]
+    if out is not None:
+        folders.prepare_folder(out, records.FILES)
     try:
         advice = ask(
             scenario,
@@ -203,10 +209,13 @@ def advise(  # noqa: PLR0913  one argument an option
         typer.echo(json_text(advice.to_dict()))
     else:
         console().print(advice)
-        if picture and advice.charts():
-            path = storage.free_path(Path(f"{scenario.stem}-queues.png"))
-            folders.write_file(path, advice.save_picture)
-            typer.echo(f"\nPicture: {path}")
+    if out is not None:
+        advice.save(out, picture=picture)
+        typer.echo(f"\nAdvice: {out}", err=as_json)
+    elif picture and not as_json and advice.charts():
+        path = storage.free_path(Path(f"{scenario.stem}-queues.png"))
+        folders.write_file(path, advice.save_picture)
+        typer.echo(f"\nPicture: {path}")
 
 
 @app.command("sweep", short_help="Simulate a scenario at each point of some axes.")

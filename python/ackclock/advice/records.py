@@ -7,10 +7,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ackclock import folders
 from ackclock.advice.queue_records import QueuesCompared
 from ackclock.errors import AdviceError, Fault
 from ackclock.findings import Finding
 from ackclock.stats import Estimate
+from ackclock.storage import json_writer
 from ackclock.tables import Printed, TableText, html_table, rich_table
 from ackclock.wording import LEAST_PERCENT, amount, number, percent, significant
 
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
     from ackclock.charts import Chart
     from ackclock.plots import Picture
+
+FILES = ("queues.png", "advice.json")
+"""The files of saved advice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +296,26 @@ class Advice(Printed):
                 Fault("picture", "nothing to draw: no queues were compared", None, "the topic which-queue")
             )
         picture.save(Path(path))
+
+    def save(self, folder: str | Path, *, picture: bool = True) -> None:
+        """Write advice.json, and queues.png where queues were compared.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Where to; created where it is missing. Earlier advice there is replaced; a file that ackclock did not make
+            is not.
+        picture : bool
+            Whether to draw the picture.
+
+        Raises
+        ------
+        ResultError
+            Something cannot be written, or another file has the name.
+        """
+        drawing, content = FILES
+        drawn: dict[str, folders.Writer] = {drawing: self.save_picture} if picture and self.charts() else {}
+        folders.write_files(Path(folder), {**drawn, content: json_writer(self.to_dict())}, "advice")
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> Iterator["RenderableType"]:
         from rich.text import Text  # noqa: PLC0415  the library itself does without rich
