@@ -74,7 +74,7 @@ def test_a_start_beyond_the_largest_is_the_largest() -> None:
 
 def test_a_queue_may_cost_throughput_and_loss_unless_the_user_names_a_target() -> None:
     web = make_resolved([make_flow("web", traffic=WEB)])
-    assert (read_targets(None, web).queue_throughput, read_targets(None, web).queue_loss) == (0.95, None)
+    assert (read_targets(None, web).queue_throughput, read_targets(None, web).queue_loss) == (None, None)
     named = read_targets({"utilisation": "99%", "loss": "2%"}, web)
     assert (named.queue_throughput, named.queue_loss) == (0.99, 0.02)
 

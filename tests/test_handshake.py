@@ -168,6 +168,26 @@ def test_a_syn_asks_for_ecn_and_its_answer_agrees(tcp: dict[str, Any], expected:
     assert [(ace, ecn) for _, _, ace, ecn in found] == expected
 
 
+def test_all_that_a_sender_with_accurate_feedback_sends_later_has_its_counter_at_the_start() -> None:
+    """RFC 9768 section 3.2.1: no mark of the receiver's packets is counted, so it stays 5, in the last ACK too."""
+    path = {"name": "link", "rate": "10 Mbit/s", "delay": "10 ms"}
+    tcp = {"preset": "draft-prague", "handshake": "tcp", "close": "tcp"}
+    flow = {"path": ["link"], "size": "3 pkt", "tcp": tcp}
+    document = {"link": [path], "flow": [flow], "run": {"duration": "5 s"}, "trace": {"capture": ["link"]}}
+    found = list(frames(run_resolved(ackclock.resolve(document))[0]["traces"]["capture"]["link"]))
+    data = [frame for frame in found if frame.is_data]
+    assert [frame.ace for frame in data] == [5, 5, 5]
+    assert found[-1].ace == 5
+    assert not found[-1].is_data
+    assert found[-1].sequence > data[-1].sequence
+
+
+def test_a_repeated_syn_asks_for_accurate_feedback_all_the_same() -> None:
+    lost = {"loss": {"model": "packets", "packets": [1, 2]}}
+    found = handshake_of({"preset": "draft-prague"}, **lost)
+    assert {(ace, ecn) for syn, ack, ace, ecn in found if syn and not ack} == {(0b111, 0)}
+
+
 def test_a_repeated_syn_asks_for_no_ecn() -> None:
     lost = {"loss": {"model": "packets", "packets": [1]}}
     found = handshake_of({"preset": "linux-cubic", "ecn": "classic"}, **lost)

@@ -121,7 +121,7 @@ def run_resolved(
         message = f"threads: must be at least 1; got {threads}"
         raise EngineError(message)
     given = _controllers_of(resolved, controllers)
-    if given and any(threading.get_ident() in job.calling_threads() for job in _CALLING_JOBS):
+    if given and any(threading.get_ident() in job.calling_threads() for job in tuple(_CALLING_JOBS)):
         message = "a congestion control cannot run a scenario with controllers: the run would wait for its own end"
         raise EngineError(message)
     with _CALLING_PYTHON if given else nullcontext():

@@ -34,12 +34,12 @@ def socket_buffers(flow: ResolvedFlow) -> Iterator[tuple[float, float, bool]]:
 
 
 def share_of_pipe(resolved: Resolved, flow: ResolvedFlow) -> float:
-    """Compute the packets of a flow that fill its path, where endless flows share the slowest link alike [pkt]."""
+    """Compute the packets of a flow that fill its path, where TCP flows share the slowest link alike [pkt]."""
     rates = []
     for index in flow.path:
         rate_bps = resolved.elements[index].rate_bps
         if rate_bps is not None:
             crossing = (resolved.flows[at] for at in resolved.crossing_flows[index])
-            sharing = sum(other.count for other in crossing if index in other.path and other.is_endless)
-            rates.append(rate_bps / (1 if resolved.elements[index].kind == "private-link" else max(1, sharing)))
+            sharing = sum(other.count for other in crossing if index in other.path and other.kind == "tcp")
+            rates.append(rate_bps / (1 if resolved.elements[index].kind == "private-link" else sharing))
     return min(rates, default=0.0) * empty_round_trip_s(resolved, flow) / flow.packet_bits

@@ -124,6 +124,14 @@ impl Sender {
         }
     }
 
+    /// Returns the bits of an ACK without data behind the handshake. Senders with cumulative ACKs alone set none.
+    pub fn marks_of_ack(&self) -> Marks {
+        match self {
+            Sender::Selective(sender) => sender.marks_of_ack(),
+            Sender::Classic(_) | Sender::Sack1(_) => Marks::NONE,
+        }
+    }
+
     /// Returns the bits of a SYN. Senders with cumulative ACKs alone set none, as in ns-2, where nothing is negotiated.
     pub fn marks_of_syn(&self, repeated: bool) -> Marks {
         match self {

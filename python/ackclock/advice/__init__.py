@@ -132,6 +132,7 @@ def advise(  # noqa: PLR0913  by keyword
         if name not in _SEARCHES or not is_answered:
             answer = advise_topic(bench, simulate=simulate)
             found |= {} if answer is None else {name: answer}
+            bench.sized |= found[name].changes if name == buffers.TOPIC and name in found else {}
     base = (bench.base or bench.run({}, "the scenario as it is")) if simulate else None
     return Advice(
         bench.resolved.title,

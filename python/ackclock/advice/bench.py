@@ -23,7 +23,7 @@ MOST_RUNS = 60
 """Number of simulations from which a search goes no further."""
 _UNCHANGED = repr([])
 _SUMS = frozenset({"throughput_bps", "timeouts", "fast_retransmits"})
-_KEPT = _SUMS | {"rtt_mean_s", "rtt_p95_s", "finish_s"}
+_KEPT = _SUMS | {"rtt_mean_s", "rtt_p95_s", "queueing_p95_s", "loss_fraction", "finish_s"}
 """The quantities of flows that a search looks at."""
 
 
@@ -53,6 +53,8 @@ class Bench:
     threads: int | None = None
     targets: Targets = field(default_factory=Targets)
     asked: Collection[str] = ()
+    sized: dict[str, str] = field(default_factory=dict)
+    """The buffers that a search has found, as changes."""
     _kept: dict[tuple[str, Length | None], Result] = field(default_factory=dict)
 
     @cached_property

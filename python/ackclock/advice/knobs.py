@@ -1,7 +1,7 @@
 """Sizes that a search may change: the buffers of links, the receivers' windows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, inf, sqrt
 
 from ackclock.advice.records import Rule
@@ -9,6 +9,7 @@ from ackclock.findings import Finding, Row, mean
 from ackclock.paths import empty_round_trip_s
 from ackclock.scenario import Element, Resolved, ResolvedFlow
 from ackclock.scenario.copies import described_name
+from ackclock.scenario.network import REVERSE
 
 MANY = 500
 """Number of flows from which the rule for many flows was seen to hold (Appenzeller, Keslassy, McKeown 2004)."""
@@ -180,6 +181,18 @@ def crossing(resolved: Resolved, element: Element) -> list[tuple[ResolvedFlow, i
     return data + answers
 
 
+def by_direction(knob: Knob) -> list[Knob]:
+    """Take equal links apart by their direction, as they carry the data of other flows."""
+    parts = [[name for name in knob.names if name.endswith(REVERSE) == is_reverse] for is_reverse in (False, True)]
+    return [
+        replace(
+            knob, names=tuple(names), links=tuple(names), fields=tuple(dict.fromkeys(_field(name) for name in names))
+        )
+        for names in parts
+        if names
+    ]
+
+
 def shortest_trip_s(resolved: Resolved, knob: Knob) -> float:
     """Compute the shortest empty round trip of the TCP flows at a link [s]; 0 without any.
 
@@ -197,8 +210,8 @@ def shortest_trip_s(resolved: Resolved, knob: Knob) -> float:
 
 def _field(link: str) -> str:
     """Give the dotted path of a link's buffer; the reverse direction is a table of the link."""
-    name = described_name(link.removesuffix(".reverse"))
-    return f"link.{name}.buffer" if not link.endswith(".reverse") else f"link.{name}.reverse.buffer"
+    name = described_name(link.removesuffix(REVERSE))
+    return f"link.{name}.buffer" if not link.endswith(REVERSE) else f"link.{name}.reverse.buffer"
 
 
 def window_knob(resolved: Resolved, limited: Sequence[Finding]) -> Knob | None:

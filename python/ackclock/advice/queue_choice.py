@@ -1,8 +1,8 @@
 """The choice between queues that were simulated, and what speaks against each that is not the answer."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from math import inf, isfinite, prod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import inf, log, prod
 from typing import Final
 
 from ackclock.advice.queue_records import QueueAlternative
@@ -10,22 +10,24 @@ from ackclock.advice.targets import Targets
 from ackclock.stats import Estimate
 from ackclock.wording import amount, number, percent, plural, seconds
 
-UNFAIR: Final = 0.05
-"""Largest distance of a fairness index from the best one's."""
-AS_GOOD: Final = 0.03
-"""Relative difference in power up to which the simpler queue is the answer."""
-LIGHT: Final = 0.05
-"""Largest part by which light flows' round trips may be longer than with the best queue."""
-LONGER: Final = 0.1
-"""Relative difference in delay that is worth a word."""
+AS_GOOD: Final = 0.05
+"""Relative difference in worth up to which the simpler queue is the answer."""
+OF_BULK: Final = 0.95
+"""Least throughput, as a fraction of the largest, where nobody but flows that send all the time crosses the link."""
+OF_MIXED: Final = 0.8
+"""The same where light flows or transfers gain by a short delay."""
+FAIR: Final = 0.8
+"""Least fairness index, as a fraction of the largest."""
 
 
 @dataclass(frozen=True)
 class QueueChoice:
     """The judge of queues that were compared.
 
-    The answer costs nothing that a target forbids, keeps the round trips of light flows short, and has the largest
-    power: throughput over round trip (Kleinrock 1979), here that of 95% of the packets on the shortest path.
+    The answer meets the targets, leaves no transfer unfinished that another finishes, costs little throughput and
+    fairness, and is worth most: by the product of the throughput, the fairness, and the inverse of the times of those
+    who gain by a short queue. These are light flows and transfers, if there are any, or else all packets. Of queues
+    that are worth the same, the one with the largest power is taken.
 
     Parameters
     ----------
@@ -44,86 +46,101 @@ class QueueChoice:
     @property
     def best(self) -> int:
         """The answer's place in the rows: of equals the first. The present queue, the first row, if none may be it."""
-        able = [place for place, row in enumerate(self.rows) if not self.missed(row)]
-        able = [place for place in able if not self._delays_light_flows(self.rows[place], able)]
-        most = max((self._power(self.rows[place]) for place in able), default=0.0)
-        return next((place for place in able if self._power(self.rows[place]) >= (1.0 - AS_GOOD) * most), 0)
+        able = [place for place, row in enumerate(self.rows) if not self.excluded(row)]
+        for measure in (self.worth, self._power):
+            most = max((measure(self.rows[place]) for place in able), default=0.0)
+            able = [place for place in able if measure(self.rows[place]) >= most + log(1.0 - AS_GOOD)]
+        return next(iter(able), 0)
 
-    def missed(self, row: QueueAlternative) -> str:
-        """Say what a queue costs that another does not; empty if it may be the answer."""
-        found = (self._costs_throughput(row), self._delays_transfers(row), self._is_unfair(row), self._misses(row))
-        return next(filter(None, found), "")
+    @property
+    def least_throughput(self) -> float:
+        """Least throughput of the answer, as a fraction of the largest."""
+        if self.targets.queue_throughput is not None:
+            return self.targets.queue_throughput
+        return OF_MIXED if self._is_mixed else OF_BULK
 
-    def reason(self, row: QueueAlternative, answer: QueueAlternative) -> str:
-        """Say why a queue is not the answer."""
-        if missed := self.missed(row):
-            return missed
-        light, least = mean(row.light_p95_s), mean(answer.light_p95_s)
-        if isfinite(light) and self.trip_s + light > (1.0 + LIGHT) * (self.trip_s + least):
-            return (
-                f"95% of the packets of light flows wait up to {seconds(short(row.light_p95_s))}{_times(light, least)}"
-            )
-        wait, least = mean(row.wait_p95_s), mean(answer.wait_p95_s)
-        if wait > (1.0 + LONGER) * least and self._power(row) < self._power(answer):
-            return f"95% of the packets wait up to {seconds(short(row.wait_p95_s))}{_times(wait, least)}"
-        if self._power(row) > self._power(answer) * (1.0 + AS_GOOD):
-            return "not better with other random numbers"
-        if self._gain(row) < (1.0 - AS_GOOD) * self._gain(answer):
-            return "the delay that it saves does not make up for the throughput that it costs"
-        return "as good, and less simple"
+    @property
+    def _is_mixed(self) -> bool:
+        """Return whether light flows or transfers cross the link."""
+        return bool(self._known(lambda row: row.light_p95_s) or self._known(lambda row: row.slowdown_mean))
 
-    def _delays_light_flows(self, row: QueueAlternative, able: Iterable[int]) -> bool:
-        least = min(mean(self.rows[place].light_p95_s) for place in able)
-        return isfinite(least) and self.trip_s + mean(row.light_p95_s) > (1.0 + LIGHT) * (self.trip_s + least)
+    def is_better(self, new: QueueAlternative, old: QueueAlternative) -> bool:
+        """Return whether a queue is better than the present one in other runs."""
+        return replace(self, rows=(old, new)).best == 1
+
+    def worth(self, row: QueueAlternative) -> float:
+        """Give the logarithm of the product of all that counts: each counts by its ratio (Kelly 1997)."""
+        return sum(log(factor) if factor > 0.0 else -inf for factor, _ in self._factors(row))
 
     def _power(self, row: QueueAlternative) -> float:
+        """Give the logarithm of throughput over round trip (Kleinrock 1979), that of 95% of all packets."""
         delay = self.trip_s + mean(row.wait_p95_s)
-        return self._gain(row) / delay if delay else inf
+        return log(_gain(row) / delay) if delay and _gain(row) else inf
 
-    @staticmethod
-    def _gain(row: QueueAlternative) -> float:
-        """Give the throughput, of two directions the geometric mean (proportional fairness, Kelly 1997).
-
-        Without endless flows that of transfers, by their slowdown.
-        """
-        rates = [rate["mean"] for rate in (row.throughput_bps, row.reverse_throughput_bps) if rate["mean"] is not None]
-        return prod(rates) ** (1.0 / len(rates)) if rates else 1.0 / (row.slowdown_mean["mean"] or 1.0)
-
-    def _known(self, measure: Callable[[QueueAlternative], Estimate]) -> list[float]:
-        return [float(found["mean"]) for found in map(measure, self.rows) if found["mean"] is not None]
-
-    def _costs_throughput(self, row: QueueAlternative) -> str:
-        if row.throughput_bps["mean"] is None and row.reverse_throughput_bps["mean"] is None:
-            return ""
-        most = max(map(self._gain, self.rows))
-        if self._gain(row) >= self.targets.queue_throughput * most:
-            return ""
-        both = row.throughput_bps["mean"] is not None and row.reverse_throughput_bps["mean"] is not None
-        measure = " (geometric mean of both directions)" if both else ""
-        return f"{percent(1.0 - self._gain(row) / most, 2)} less throughput{measure} than another"
-
-    def _delays_transfers(self, row: QueueAlternative) -> str:
+    def excluded(self, row: QueueAlternative) -> str:
+        """Say why a queue may not be the answer; empty if it may."""
         fewest = min(self._known(lambda one: one.unfinished_transfers), default=0.0)
-        if (row.unfinished_transfers["mean"] or 0.0) > fewest:
-            return f"{plural(mean(row.unfinished_transfers) - fewest, 'transfer')} more not finished than with another"
-        least = min(self._known(lambda one: one.slowdown_mean), default=inf)
-        if row.slowdown_mean["mean"] is not None and self.targets.queue_throughput * mean(row.slowdown_mean) > least:
-            return f"transfers take {number(mean(row.slowdown_mean) / least)} times as long as with another"
-        return ""
-
-    def _is_unfair(self, row: QueueAlternative) -> str:
+        unfinished = (row.unfinished_transfers["mean"] or 0.0) - fewest
+        longest = self.targets.rtt_p95_s
+        if unfinished > 0.0:
+            return f"{plural(unfinished, 'transfer')} more not finished than with another"
+        if mean(row.loss_fraction) > self._most_loss:
+            return f"a loss of {amount(mean(row.loss_fraction), '1')}"
+        if longest is not None and mean(row.rtt_p95_s) > longest:
+            return f"round trips of {seconds(mean(row.rtt_p95_s))}"
+        most = max(map(_gain, self.rows))
+        if _gain(row) < self.least_throughput * most:
+            return f"{percent(1.0 - _gain(row) / most, 2)} less throughput{_of_both(row)} than another"
         fairest = max(self._known(lambda one: one.fairness_index), default=0.0)
-        if mean(row.fairness_index) < fairest - UNFAIR:
+        if mean(row.fairness_index) < FAIR * fairest:
             return f"a fairness of {mean(row.fairness_index):.2f}, where {fairest:.2f} can be had"
         return ""
 
-    def _misses(self, row: QueueAlternative) -> str:
-        if mean(row.loss_fraction) > self._most_loss:
-            return f"a loss of {amount(mean(row.loss_fraction), '1')}"
-        longest = self.targets.rtt_p95_s
-        if longest is not None and mean(row.rtt_p95_s) > longest:
-            return f"round trips of {seconds(mean(row.rtt_p95_s))}"
-        return ""
+    def reason(self, row: QueueAlternative, answer: QueueAlternative, refuted: QueueAlternative | None = None) -> str:
+        """Say why a queue is not the answer: what it has less of by the largest ratio; of the answer, nothing."""
+        if row is answer:
+            return ""
+        if excluded := self.excluded(row):
+            return excluded
+        if row is refuted:
+            return "not better with other random numbers"
+        behind = self.worth(answer) - self.worth(row)
+        if behind <= -log(1.0 - AS_GOOD):
+            if self._power(row) < self._power(answer) + log(1.0 - AS_GOOD):
+                return self._waits("the packets", row, lambda one: one.wait_p95_s)
+            return "as good, and less simple" if self.rows.index(row) > self.rows.index(answer) else "hardly better"
+        pairs = zip(self._factors(answer), self._factors(row), strict=True)
+        return max((log(best / own) if own else inf, text) for (best, _), (own, text) in pairs if best)[1]
+
+    def _factors(self, row: QueueAlternative) -> Iterator[tuple[float, str]]:
+        """Give the factors of the worth, of which more is better, each with the words for a queue that has less."""
+        yield _gain(row), f"{percent(1.0 - _gain(row) / max(map(_gain, self.rows)), 2)} less throughput{_of_both(row)}"
+        if not self._is_mixed and self.trip_s + mean(row.wait_p95_s):
+            yield (
+                1.0 / (self.trip_s + mean(row.wait_p95_s)),
+                self._waits("the packets", row, lambda one: one.wait_p95_s),
+            )
+        if self._known(lambda one: one.light_p95_s):
+            light = 1.0 / (self.trip_s + mean(row.light_p95_s))
+            yield light, self._waits("the packets of light flows", row, lambda one: one.light_p95_s)
+            lost = row.light_loss_fraction["mean"] or 0.0
+            yield 1.0 - lost, f"light flows lose {percent(lost)} of their packets"
+        if least := min(self._known(lambda one: one.slowdown_mean), default=0.0):
+            ratio = mean(row.slowdown_mean) / least
+            yield 1.0 / ratio, f"transfers take {number(ratio)} times as long as with another"
+        if fairest := max(self._known(lambda one: one.fairness_index), default=0.0):
+            index = row.fairness_index["mean"] or fairest
+            yield index, f"a fairness of {index:.2f}, where {fairest:.2f} can be had"
+
+    def _waits(self, whose: str, row: QueueAlternative, measure: Callable[[QueueAlternative], Estimate]) -> str:
+        wait, least = mean(measure(row)), min(self._known(measure), default=0.0)
+        if wait == inf:
+            return f"none of {whose} arrives"
+        times = f", {number(wait / least)} times as long as with another" if least > 0.0 else ""
+        return f"95% of {whose} wait up to {seconds(short(measure(row)))}{times}"
+
+    def _known(self, measure: Callable[[QueueAlternative], Estimate]) -> list[float]:
+        return [float(found["mean"]) for found in map(measure, self.rows) if found["mean"] is not None]
 
     @property
     def _most_loss(self) -> float:
@@ -136,6 +153,17 @@ class QueueChoice:
         )
 
 
+def _gain(row: QueueAlternative) -> float:
+    """Give the throughput, of two directions the geometric mean; 1 where no flow sends all the time."""
+    rates = [rate["mean"] for rate in (row.throughput_bps, row.reverse_throughput_bps) if rate["mean"] is not None]
+    return prod(rates) ** (1.0 / len(rates)) if rates else 1.0
+
+
+def _of_both(row: QueueAlternative) -> str:
+    both = row.throughput_bps["mean"] is not None and row.reverse_throughput_bps["mean"] is not None
+    return " (geometric mean of both directions)" if both else ""
+
+
 def mean(found: Estimate) -> float:
     """Give the mean, infinity without one."""
     return inf if found["mean"] is None else float(found["mean"])
@@ -144,7 +172,3 @@ def mean(found: Estimate) -> float:
 def short(found: Estimate) -> float:
     """Give the mean with three digits."""
     return float(f"{mean(found):.3g}")
-
-
-def _times(value: float, least: float) -> str:
-    return f", {number(value / least)} times as long" if least > 0.0 else ""

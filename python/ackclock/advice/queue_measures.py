@@ -1,9 +1,9 @@
 """Measures of a queue's simulations: throughput of both directions, delays, transfers, losses and fairness."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite, nan
+from math import inf, isfinite, nan
 from typing import Any
 
 from ackclock.advice.bench import of_longest_round_trip
@@ -14,11 +14,33 @@ from ackclock.paths import empty_round_trip_s
 from ackclock.result import Result
 from ackclock.scenario import Resolved, ResolvedFlow
 from ackclock.scenario.copies import described_name
+from ackclock.scenario.resolved_traffic import OnOffTraffic, PingTraffic, SteadyTraffic
 from ackclock.stats import Estimate, estimate, jain_index
+
+ROUNDS = 100
+"""Empty round trips that a run must measure before the throughputs of its flows say how fair the queue is."""
+
+
+def lasting_flows(runs: Iterable[Sequence[Result]]) -> frozenset[str]:
+    """Find the flows of one transfer that each queue leaves unfinished: they count as endless ones.
+
+    Parameters
+    ----------
+    runs : iterable of sequence of Result
+        The runs of each queue that is compared.
+    """
+    unfinished = [
+        {row["name"] for result in part for row in result.summary["flows"] if _is_unfinished(row)} for part in runs
+    ]
+    return frozenset.intersection(*map(frozenset, unfinished))
+
+
+def _is_unfinished(row: Row) -> bool:
+    return row["finish_s"] is not None and row["finish_s"]["mean"] is None
 
 
 def measure_queue(
-    name: str, changes: Mapping[str, Any], runs: Sequence[Result], knobs: Sequence[Knob]
+    name: str, changes: Mapping[str, Any], runs: Sequence[Result], knobs: Sequence[Knob], lasting: frozenset[str]
 ) -> QueueAlternative:
     """Measure a queue over runs with seeds of their own.
 
@@ -32,8 +54,10 @@ def measure_queue(
         Its runs.
     knobs : sequence of Knob
         The buffers of the links with long queues, the bottleneck's first.
+    lasting : frozenset of str
+        The flows of one transfer that count as endless ones.
     """
-    measured = [_Run(result, knobs) for result in runs]
+    measured = [_Run(result, knobs, lasting) for result in runs]
 
     def of(measure: Callable[[_Run], float]) -> Estimate:
         resolved = runs[0].resolved
@@ -48,7 +72,8 @@ def measure_queue(
         wait_mean_s=of(lambda run: run.largest("queueing_mean_s")),
         wait_p95_s=of(lambda run: run.largest("queueing_p95_s")),
         wait_p99_s=of(lambda run: run.largest("queueing_p99_s")),
-        light_p95_s=of(lambda run: max(run.light_p95_s(), default=nan)),
+        light_p95_s=of(lambda run: max((wait for wait, _ in run.light), default=nan)),
+        light_loss_fraction=of(lambda run: max((loss for _, loss in run.light), default=nan)),
         slowdown_mean=of(_Run.slowdown),
         unfinished_transfers=of(_Run.unfinished),
         rtt_p95_s=of(lambda run: _value(of_longest_round_trip(run.result))),
@@ -68,6 +93,7 @@ class _Run:
 
     result: Result
     knobs: Sequence[Knob]
+    lasting: frozenset[str]
 
     @property
     def _resolved(self) -> Resolved:
@@ -80,12 +106,14 @@ class _Run:
 
     @cached_property
     def _rows(self) -> list[tuple[ResolvedFlow, Row]]:
-        """The flows with their rows; where there are very many, each [[flow]] with the row of all its flows."""
+        """The flows that cross these links, and their rows; of very many flows each [[flow]] with one row."""
         rows: Sequence[Row] = self.result.summary["flows"]
         if self._is_whole:
-            return list(zip(self._resolved.rows, rows, strict=True))
-        flows = {described_name(flow.name): flow for flow in self._resolved.flows}
-        return [(flows[row["name"]], row) for row in rows]
+            found = list(zip(self._resolved.rows, rows, strict=True))
+        else:
+            flows = {described_name(flow.name): flow for flow in self._resolved.flows}
+            found = [(flows[row["name"]], row) for row in rows]
+        return [(flow, row) for flow, row in found if not self._places.isdisjoint(flow.crossed)]
 
     @property
     def _is_whole(self) -> bool:
@@ -93,12 +121,17 @@ class _Run:
 
     @cached_property
     def _rates(self) -> Rates:
-        rated = ((flow, row) for flow, row in self._rows if flow.connection is not None and flow.size_packets is None)
-        return [(flow, _value(row["throughput_bps"])) for flow, row in rated]
+        return [(flow, _value(row["throughput_bps"])) for flow, row in self._rows if self._lasts(flow, row)]
+
+    def _lasts(self, flow: ResolvedFlow, row: Row) -> bool:
+        """Return whether a flow sends all the time, and more than a light one."""
+        if flow.kind == "tcp":
+            return flow.is_endless or row["name"] in self.lasting
+        return flow.kind == "web" or (flow.kind == "datagrams" and not self._is_light(flow))
 
     @cached_property
     def forward(self) -> Rates:
-        """The endless flows and web sources without those of the other direction."""
+        """The flows that send all the time without those of the other direction."""
         return [(flow, rate) for flow, rate in self._rates if not self._sends_acks_only(flow)]
 
     @cached_property
@@ -110,10 +143,10 @@ class _Run:
         bottleneck = {self._resolved.element_indices[name] for name in self.knobs[0].names}
         return bottleneck.isdisjoint(flow.path) and not bottleneck.isdisjoint(flow.return_path)
 
-    @staticmethod
-    def throughput_bps(rates: Rates) -> float:
-        """Sum the throughput of flows; nan of none."""
-        return sum(rate for _, rate in rates) if rates else nan
+    def throughput_bps(self, rates: Rates) -> float:
+        """Sum what flows send over each of these links; nan of no flows."""
+        crossed = [max(1, sum(index in self._places for index in flow.path)) for flow, _ in rates]
+        return sum(rate * links for (_, rate), links in zip(rates, crossed, strict=True)) if rates else nan
 
     def of_links(self, knob: Knob, key: str) -> float:
         """Compute the mean of a quantity over equal links."""
@@ -125,22 +158,27 @@ class _Run:
         found = [value for knob in self.knobs if isfinite(value := self.of_links(knob, key))]
         return max(found, default=nan)
 
-    def light_p95_s(self) -> Iterator[float]:
-        """Give what 95% of the packets of each light flow that crosses the places wait at most [s]."""
+    @cached_property
+    def light(self) -> list[tuple[float, float]]:
+        """Delay that 95% of the packets of each light flow have at most [s], and its loss [1]."""
         flows = {flow.name: flow for flow in self._resolved.flows if not self._places.isdisjoint(flow.crossed)}
+        found = []
         for ping in self.result.summary.get("pings", ()):
-            if ping["name"] in flows and isfinite(trip := _value(ping["rtt_p95_s"])):
-                yield max(0.0, trip - empty_round_trip_s(self._resolved, flows[ping["name"]]))
+            flow = flows.get(ping["name"])
+            if flow is not None and self._is_light(flow):
+                least = empty_round_trip_s(self._resolved, flow)
+                found.append((max(0.0, _value(ping["rtt_p95_s"]) - least), _value(ping["loss_fraction"])))
         for flow, row in self._rows:
-            if flow.kind == "datagrams" and self._is_light(flow, row):
-                yield _value(row["queueing_p95_s"])
+            if flow.kind == "datagrams" and self._is_light(flow):
+                found.append((_value(row.get("queueing_p95_s")), _value(row.get("loss_fraction"))))
+        return found
 
-    def _is_light(self, flow: ResolvedFlow, row: Row) -> bool:
-        """Return whether a flow crosses the places, sends less than an equal share of each, and has a delay."""
-        elements = [self._resolved.elements[index] for index in flow.path if index in self._places]
+    def _is_light(self, flow: ResolvedFlow) -> bool:
+        """Return whether a flow without a congestion control offers less than an equal share of each of these links."""
+        elements = [self._resolved.elements[index] for index in flow.crossed if index in self._places]
         users = [sum(one.count for one, _ in crossing(self._resolved, element)) for element in elements]
         shares = [(element.rate_bps or 0.0) / number for element, number in zip(elements, users, strict=True)]
-        return isfinite(_value(row.get("queueing_p95_s"))) and _value(row["throughput_bps"]) <= min(shares, default=0.0)
+        return _offered_bps(flow) <= min(shares, default=0.0)
 
     def _transfers(self) -> Iterator[tuple[ResolvedFlow, Row]]:
         """Give the [[flow]] of transfers that cross the places, with their completion times."""
@@ -167,13 +205,33 @@ class _Run:
         return sum(marked * rate for marked, rate in known) / sum(rate for _, rate in known) if known else 0.0
 
     def fairness(self) -> float:
-        """Compute Jain's index of the throughputs over the weights, in the direction where it is smaller."""
-        if not self._is_whole:
+        """Compute Jain's index of the throughputs over the weights, in the direction where it is smaller.
+
+        It is nan where flows are counted together, and for a run of too few round trips.
+        """
+        trips = (empty_round_trip_s(self._resolved, flow) for flow, _ in self._rows if flow.connection)
+        longest = max(trips, default=0.0)
+        known = self._is_whole and not any(flow.is_large_group for flow in self._resolved.flows)
+        if not known or self._resolved.run.measured_s < ROUNDS * longest:
             return nan
         shares = [
-            [rate / flow.weight for flow, rate in rates if flow.is_endless] for rates in (self.forward, self.backward)
+            [rate / flow.weight for flow, rate in rates if flow.kind == "tcp"]
+            for rates in (self.forward, self.backward)
         ]
         return min((jain_index(one) for one in shares if len(one) > 1), default=nan)
+
+
+def _offered_bps(flow: ResolvedFlow) -> float:
+    """Compute the rate at which a flow without a congestion control sends [bit/s], of on-off traffic the mean."""
+    match flow.traffic:
+        case PingTraffic(interval_s=interval_s):
+            return flow.packet_bits / interval_s
+        case SteadyTraffic(rate_bps=rate_bps):
+            return rate_bps
+        case OnOffTraffic(rate_bps=rate_bps, on=on, off=off):
+            return rate_bps * on.mean_s / (on.mean_s + off.mean_s)
+        case _:
+            return inf
 
 
 def _value(found: Any) -> float:

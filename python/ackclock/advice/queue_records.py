@@ -20,8 +20,11 @@ class QueueAlternative:
     changes : mapping of str to object
         The fields that make it, by dotted path; empty for the scenario's own.
     throughput_bps : Estimate
-        Throughput of the endless flows and web sources together, without those of the other direction. All values are
-        means over the seeds, with intervals; a quantity of flows that the scenario lacks has no mean.
+        Throughput of the flows that cross the link and send all the time, without those of the other direction (of
+        several links the sum of what these send over each): endless
+        ones and web sources, transfers that one of the queues leaves unfinished, and flows without a congestion control
+        that are not light. All values are means over the seeds, with intervals; a quantity of flows that the scenario
+        lacks has no mean.
     reverse_throughput_bps : Estimate
         Throughput of those of the other direction: only their ACKs cross the link.
     utilisation_fraction : Estimate
@@ -31,7 +34,9 @@ class QueueAlternative:
         long queues, that of the link that has the longest.
     light_p95_s : Estimate
         Queueing delay that 95% of the packets of light flows have at most, of the flow that has the longest: pings
-        (there and back), and flows without a congestion control that send less than an equal share of the link.
+        (there and back), and flows without a congestion control, that offer less than an equal share of the link.
+    light_loss_fraction : Estimate
+        Packets of light flows that are lost, of the flow that loses most.
     slowdown_mean : Estimate
         Completion time of transfers over the least that the empty path allows.
     unfinished_transfers : Estimate
@@ -43,8 +48,9 @@ class QueueAlternative:
     marked_fraction : Estimate
         Packets that arrive marked.
     fairness_index : Estimate
-        Jain's index of the endless flows' throughputs over their weights; without a mean for fewer than two. Flows of
-        the two directions are not compared: the index is that of the direction with the smaller one.
+        Jain's index of these flows' throughputs over their weights, those of TCP alone; without a mean for fewer than
+        two, and for runs of fewer than 100 round trips. Flows of the two directions are not compared: the index is that
+        of the direction with the smaller one.
     is_chosen : bool
         Whether it is the answer.
     reason : str
@@ -60,6 +66,7 @@ class QueueAlternative:
     wait_p95_s: Estimate
     wait_p99_s: Estimate
     light_p95_s: Estimate
+    light_loss_fraction: Estimate
     slowdown_mean: Estimate
     unfinished_transfers: Estimate
     rtt_p95_s: Estimate
@@ -112,8 +119,8 @@ class QueuesCompared:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """A sentence for each queue that is not the answer."""
-        return tuple(f"{row.name}: {row.reason}" for row in self.rows if row.reason and not row.is_chosen)
+        """A sentence for each queue that something speaks against."""
+        return tuple(f"{row.name}: {row.reason}" for row in self.rows if row.reason)
 
 
 def _cell(found: Estimate, unit: str) -> str:

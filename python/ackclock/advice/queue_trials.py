@@ -9,7 +9,7 @@ from ackclock import api
 from ackclock.advice.bench import Bench, loss_cycles
 from ackclock.advice.knobs import MANY, Knob, crossing
 from ackclock.advice.lengths import Length
-from ackclock.advice.queue_measures import measure_queue
+from ackclock.advice.queue_measures import lasting_flows, measure_queue
 from ackclock.advice.queue_records import QueueAlternative
 from ackclock.errors import ScenarioError
 from ackclock.models import queues
@@ -61,7 +61,7 @@ class Queue:
     @property
     def title(self) -> str:
         """The name with these links."""
-        return f"{self.name}; {self.also} too" if self.also else self.name
+        return f"{self.name}; {self.also}{'' if ' at ' in self.also else ' too'}" if self.also else self.name
 
     @property
     def kind(self) -> str:
@@ -81,7 +81,10 @@ def queues_to_try(bench: Bench, knobs: Sequence[Knob]) -> list[Queue]:
         of them; what makes the same scenario as one before is left out.
     """
     element = _element(bench.resolved, knobs[0])
-    found = [Queue(f"{_name(str(element.queue), knobs[0].present)} (now)", {}), *_of_knob(bench.resolved, knobs[0])]
+    found = [Queue(f"{_present(bench.resolved, knobs[0]).name} (now)", {}), *_of_knob(bench.resolved, knobs[0])]
+    if bench.sized and str(element.queue) == "drop-tail":
+        sizes = ", ".join(bench.sized.values()).replace("pkt", "packets")
+        found.insert(1, Queue(f"drop-tail, {sizes} (searched)", bench.sized))
     found += _of_all(bench.resolved, knobs) if len(knobs) > 1 else ()
     different: list[tuple[Queue, Resolved]] = []
     for queue in found:
@@ -107,13 +110,21 @@ def _of_knob(resolved: Resolved, knob: Knob) -> Iterator[Queue]:
 
 def _of_all(resolved: Resolved, knobs: Sequence[Knob]) -> Iterator[Queue]:
     """Give each kind of queue at all places; a place that has it keeps its own."""
-    by_kind: dict[str, list[Queue]] = {}
+    by_kind: dict[str, dict[Knob, Queue]] = {}
     for knob in knobs:
         for queue in _of_knob(resolved, knob):
-            by_kind.setdefault(queue.kind, []).append(queue)
-    for queues_of_kind in by_kind.values():
-        changes = {field: value for queue in queues_of_kind for field, value in queue.changes.items()}
-        yield Queue(queues_of_kind[0].name, changes, other_places(knobs))
+            by_kind.setdefault(queue.kind, {})[knob] = queue
+    for by_place in by_kind.values():
+        changes = {field: value for queue in by_place.values() for field, value in queue.changes.items()}
+        first, *others = [by_place.get(knob) or _present(resolved, knob) for knob in knobs]
+        also = other_places(knobs)
+        if any(other.name != first.name for other in others):
+            also = f"{others[0].name} at {also}" if len(others) == 1 else f"as long as each needs at {also}"
+        yield Queue(first.name, changes, also)
+
+
+def _present(resolved: Resolved, knob: Knob) -> Queue:
+    return Queue(_name(str(_element(resolved, knob).queue), knob.present), {})
 
 
 def other_places(knobs: Sequence[Knob]) -> str:
@@ -223,7 +234,10 @@ def try_queues(
         What is being simulated, in words.
     """
     runs = _runs(bench, tried, length, what)
-    return [measure_queue(queue.title, queue.changes, part, knobs) for queue, part in zip(tried, runs, strict=True)]
+    lasting = lasting_flows(runs)
+    return [
+        measure_queue(queue.title, queue.changes, part, knobs, lasting) for queue, part in zip(tried, runs, strict=True)
+    ]
 
 
 def cycles_of(bench: Bench, queue: Queue, length: Length) -> float:

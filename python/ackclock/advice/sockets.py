@@ -23,7 +23,7 @@ def advise_sockets(bench: Bench, *, simulate: bool) -> Recommendation | None:
     """Recommend socket buffers that fill the path where one limits a flow; None if none does."""
     if not simulate or not has_short_buffers(bench.resolved):
         return None
-    before = bench.base or bench.run({}, "the scenario as it is")
+    before = bench.run({}, "the scenario as it is")
     limits = _limits(before)
     if not limits:
         return None
@@ -73,7 +73,7 @@ def _recommendation(before: Result, after: Result, raised: Mapping[str, Finding]
         )
         for one in raised.values()
     )
-    rates = rate_of(tuple({one.element for one in raised.values()}))
+    rates = rate_of([one.element for one in before.findings if one.kind == "buffer-limit"])
     old, new = (rates(result)["mean"] or 0.0 for result in (before, after))
     gained = new > (1.0 + GAIN) * old
     sizes = ", ".join(f'{field} = "{size}"' for field, size in changes.items())

@@ -14,8 +14,6 @@ from ackclock.wording import amount, percent, seconds
 NAMES = ("utilisation", "loss", "rtt-p95")
 WEB_LOSS = 0.01
 """Loss that web sources may have unless the user names another: [engset, section 5.4.1] sizes buffers for it."""
-QUEUE_THROUGHPUT = 0.95
-"""Least throughput for the sake of a shorter delay, as a fraction of the largest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +38,9 @@ class Targets:
     named: frozenset[str] = frozenset()
 
     @property
-    def queue_throughput(self) -> float:
-        """Least throughput with a queue, as a fraction of the largest that the queues compared give [1]."""
-        return self.utilisation if "utilisation" in self.named else QUEUE_THROUGHPUT
+    def queue_throughput(self) -> float | None:
+        """Least throughput with a queue, as a fraction of the largest that a queue gives [1]; None if unnamed."""
+        return self.utilisation if "utilisation" in self.named else None
 
     @property
     def queue_loss(self) -> float | None:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import inf, isfinite
+from math import inf
 
 from ackclock.advice.bench import Bench
-from ackclock.advice.knobs import Knob, buffer_knobs, shortest_trip_s, static_knob
-from ackclock.advice.lengths import Length, length_for
-from ackclock.advice.queue_choice import LONGER, UNFAIR, QueueChoice, mean, short
+from ackclock.advice.knobs import Knob, buffer_knobs, by_direction, shortest_trip_s, static_knob
+from ackclock.advice.lengths import REPLICATIONS, Length, length_for
+from ackclock.advice.queue_choice import QueueChoice, mean, short
 from ackclock.advice.queue_records import QueueAlternative, QueuesCompared
 from ackclock.advice.queue_trials import (
     Queue,
@@ -30,6 +30,12 @@ TOPIC = "which-queue"
 QUESTION = "Which queue should the bottleneck have?"
 LONG = 0.5
 """Queueing delay of 95% of the packets, in round trips of the shortest path, from which the question is raised."""
+UNFAIR = 0.05
+"""Difference of fairness indices that is worth a word."""
+LONGER = 0.1
+"""Relative difference of delays that is worth a word."""
+NEAR = 0.06
+"""Difference in worth up to which two queues with overlapping intervals are called equal."""
 SAME = 0.005
 """Relative difference up to which two throughputs are called the same."""
 
@@ -38,7 +44,7 @@ def advise_which_queue(bench: Bench, *, simulate: bool) -> Recommendation | None
     """Compare queues at the bottleneck; None if no link has a queue, or a long one unless the topic is asked for."""
     resolved = bench.resolved
     expected = static_knob(resolved)
-    if expected is None or _has_levels(resolved, expected):
+    if expected is None:
         return None
     is_asked = TOPIC in bench.asked
     if not simulate:
@@ -48,7 +54,7 @@ def advise_which_queue(bench: Bench, *, simulate: bool) -> Recommendation | None
     base = bench.base or bench.run({}, "the scenario as it is")
     knobs = _long_queues(resolved, base.summary["links"])
     if not knobs and is_asked:
-        knobs = [next(iter(buffer_knobs(resolved, base.summary["links"])), expected)]
+        knobs = by_direction(next(iter(buffer_knobs(resolved, base.summary["links"])), expected))[:1]
     if not knobs or _has_levels(resolved, knobs[0]):
         return None
     tried = queues_to_try(bench, knobs)
@@ -86,23 +92,23 @@ class _Found:
     @property
     def chosen(self) -> int:
         """The answer: the best one if it is better with other random numbers too, else the present one."""
-        again = replace(self.choice, rows=(self.before, self.after))
-        return self.best if self.best and again.best == 1 else 0
+        return self.best if self.best and self.choice.is_better(self.after, self.before) else 0
 
     @property
     def compared(self) -> QueuesCompared:
         """The queues with what speaks against each that is not the answer."""
         answer = self.rows[self.chosen]
+        refuted = self.rows[self.best] if self.best != self.chosen else None
         judged = (
-            replace(row, is_chosen=row is answer, reason="" if row is answer else self.choice.reason(row, answer))
-            for row in self.rows
+            replace(row, is_chosen=row is answer, reason=self.choice.reason(row, answer, refuted)) for row in self.rows
         )
         return QueuesCompared(self.place, tuple(judged))
 
 
 def _long_queues(resolved: Resolved, links: Sequence[Row]) -> list[Knob]:
     """Find the places where packets wait long, the one with the longest wait first."""
-    waits = [(_longest_wait_s(knob, links), knob) for knob in buffer_knobs(resolved, links)]
+    knobs = (part for knob in buffer_knobs(resolved, links) for part in by_direction(knob))
+    waits = [(_longest_wait_s(knob, links), knob) for knob in knobs]
     long = [
         (wait, knob)
         for wait, knob in waits
@@ -127,7 +133,8 @@ def _length(bench: Bench, knob: Knob, tried: Sequence[Queue]) -> Length:
     drawing = next((one for one in found if not one.is_deterministic), bench.resolved)
     present = knob.present if knob.present < inf else 0.0
     near = float(model_buffer(bench.resolved, knob))
-    return length_for(drawing, near, max(present, near), bench.targets)
+    length = length_for(drawing, near, max(present, near), bench.targets)
+    return replace(length, replications=max(length.replications, REPLICATIONS)) if length.replications > 1 else length
 
 
 def _compared(bench: Bench, knobs: Sequence[Knob], tried: Sequence[Queue]) -> _Found:
@@ -156,11 +163,12 @@ def _answer(found: _Found) -> str:
     own, row, place = found.rows[0], found.rows[found.chosen], found.knobs[0].place
     if not found.chosen:
         return f"Keep {own.name} at {place}: {_why_kept(found)}"
+    there = "there" if len(found.knobs) == 1 else f"at {found.place}"
     parts = [
-        f"95% of the packets wait at most {seconds(short(row.wait_p95_s))} there instead of "
+        f"95% of the packets wait at most {seconds(short(row.wait_p95_s))} {there} instead of "
         f"{seconds(short(own.wait_p95_s))}"
     ]
-    if row.light_p95_s["mean"] is not None:
+    if None not in (row.light_p95_s["mean"], own.light_p95_s["mean"]):
         parts.append(
             f"those of light flows {seconds(short(row.light_p95_s))} instead of {seconds(short(own.light_p95_s))}"
         )
@@ -175,7 +183,7 @@ def _why_kept(found: _Found) -> str:
             f"{found.rows[found.best].name} was the best of those that were tried, but is not better with other random "
             "numbers"
         )
-    if found.choice.missed(found.rows[0]):
+    if found.choice.excluded(found.rows[0]):
         return "no queue that was tried meets the targets"
     loss = found.bench.targets.queue_loss
     if loss is not None and mean(found.rows[0].loss_fraction) > loss:
@@ -189,8 +197,11 @@ def _costs(row: QueueAlternative, own: QueueAlternative) -> Iterator[str]:
         yield _change(row.throughput_bps, own.throughput_bps, "throughput")
     if row.reverse_throughput_bps["mean"] is not None:
         yield f"{_change(row.reverse_throughput_bps, own.reverse_throughput_bps, 'throughput')} in the other direction"
+    more = (own.unfinished_transfers["mean"] or 0.0) - (row.unfinished_transfers["mean"] or 0.0)
+    if more > 0.0:
+        yield f"{plural(more, 'transfer')} more finished"
     ratio = mean(row.slowdown_mean) / mean(own.slowdown_mean)
-    if isfinite(ratio) and abs(ratio - 1.0) >= SAME:
+    if 0.0 < ratio < inf and abs(ratio - 1.0) >= SAME:
         yield f"transfers take {percent(abs(ratio - 1.0), 2)} {'more' if ratio > 1.0 else 'less'} time"
     fair = row.fairness_index["mean"], own.fairness_index["mean"]
     if fair[0] is not None and fair[1] is not None and abs(fair[0] - fair[1]) > UNFAIR:
@@ -198,7 +209,9 @@ def _costs(row: QueueAlternative, own: QueueAlternative) -> Iterator[str]:
 
 
 def _change(new: Estimate, old: Estimate, what: str) -> str:
-    ratio = mean(new) / mean(old) if mean(old) else inf
+    if not mean(old):
+        return f"with {amount(mean(new), 'bit/s')} of {what} instead of none"
+    ratio = mean(new) / mean(old)
     if abs(ratio - 1.0) < SAME:
         return f"at the same {what}"
     return f"at {percent(abs(ratio - 1.0), 2)} {'more' if ratio > 1.0 else 'less'} {what}"
@@ -227,7 +240,7 @@ def _is_buffer(queue: Queue) -> bool:
 def _inshort(found: _Found, place: int) -> str:
     if place == found.chosen:
         return "chosen"
-    if found.choice.missed(found.rows[place]):
+    if found.choice.excluded(found.rows[place]):
         return "costs too much"
     longer = mean(found.rows[place].wait_p95_s) > (1.0 + LONGER) * mean(found.rows[found.chosen].wait_p95_s)
     return "longer delay" if longer else "as good"
@@ -241,6 +254,7 @@ def _check(found: _Found) -> tuple[BeforeAfter, ...]:
         ("mean queueing delay", "s", "wait_mean_s"),
         ("queueing delay, p95", "s", "wait_p95_s"),
         ("that of light flows, p95", "s", "light_p95_s"),
+        ("loss of light flows", "1", "light_loss_fraction"),
         ("loss", "1", "loss_fraction"),
         ("fairness index", "", "fairness_index"),
     )
@@ -258,8 +272,9 @@ def _remarks(found: _Found) -> Iterator[str]:
         f"{plural(round(cycles), 'loss cycle')}"
     )
     yield from found.compared.reasons
-    if found.chosen:
-        yield "before and after are of twice the time, with other random numbers: the answer holds there"
+    if found.chosen and length.other != length:
+        twice = "" if length.is_fixed else "of twice the time, "
+        yield f"before and after are {twice}with other random numbers: the answer holds there"
     yield from _unstable(found)
     if close := _close(found):
         name = found.rows[found.chosen].name
@@ -280,10 +295,12 @@ def _unstable(found: _Found) -> Iterator[str]:
 
 def _close(found: _Found) -> str:
     """Name the first queue that may be the answer too, as the intervals of its delay and of the answer's overlap."""
-    chosen = found.rows[found.chosen].wait_p95_s
+    answer, choice = found.rows[found.chosen], found.choice
+    chosen = answer.wait_p95_s
     for place, row in enumerate(found.rows):
         other = row.wait_p95_s
-        if place == found.chosen or found.choice.missed(row) or None in (other["low"], chosen["low"]):
+        differs = choice.excluded(row) or abs(choice.worth(row) - choice.worth(answer)) > NEAR
+        if place == found.chosen or differs or None in (other["low"], chosen["low"]):
             continue
         low, high = max(other["low"] or 0.0, chosen["low"] or 0.0), min(other["high"] or 0.0, chosen["high"] or 0.0)
         if low < high:

@@ -31,7 +31,7 @@ impl Engine {
         let begun = self.begun(flow);
         let slot = &mut self.senders[flow as usize];
         if slot.sender.closes() {
-            self.network.acknowledge_fin(flow, slot.sender.una(), now, slot.sender.marks_without_data());
+            self.network.acknowledge_fin(flow, slot.sender.una(), now, slot.sender.marks_of_ack());
         }
         let Some(source) = self.network.flows[flow as usize].source() else {
             let account = self.network.flows[flow as usize].account;

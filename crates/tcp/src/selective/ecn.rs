@@ -46,8 +46,7 @@ impl Selective {
     pub(super) fn marks_of_retransmission(&self) -> Marks {
         let slow_start = Marks::SLOW_START.only_if(self.in_slow_start());
         let capable = self.ecn == Ecn::Dctcp || (self.ecn != Ecn::Off && self.rules.needs.l4s);
-        let counted = Marks::of_ace(FIRST_COUNT).only_if(self.ecn == Ecn::Accurate);
-        slow_start.with(self.capable().only_if(capable)).with(counted)
+        slow_start.with(self.capable().only_if(capable)).with(self.counted())
     }
 
     /// Returns the bits of a packet without data: ECN-capable in a data centre alone, SYNs too (RFC 8257 section 3.5; Linux
@@ -58,6 +57,8 @@ impl Selective {
 
     /// Returns the bits of a SYN: it asks for ECN with ECE and CWR (RFC 3168 section 6.1.1), unless it is a repeated one
     /// (section 6.1.1.1; Linux `tcp_retransmit_skb`), or for accurate feedback with AE too (RFC 9768 section 3.1.1).
+    ///
+    /// Deviation: each repeated SYN asks for accurate feedback, which section 3.1.4.1 gives up after the second.
     pub fn marks_of_syn(&self, repeated: bool) -> Marks {
         let flags = match self.ecn {
             Ecn::Off => Marks::NONE,
@@ -67,10 +68,19 @@ impl Selective {
         self.marks_without_data().with(flags)
     }
 
+    /// Returns the bits of an ACK without data behind the handshake.
+    pub fn marks_of_ack(&self) -> Marks {
+        self.marks_without_data().with(self.counted())
+    }
+
+    /// Returns the field ACE of all that follows the handshake (RFC 9768 section 3.2.1).
+    fn counted(&self) -> Marks {
+        Marks::of_ace(FIRST_COUNT).only_if(self.ecn == Ecn::Accurate)
+    }
+
     /// Returns the bits of the hellos of TLS, which are data.
     pub fn marks_of_hellos(&self) -> Marks {
-        let counted = Marks::of_ace(FIRST_COUNT).only_if(self.ecn == Ecn::Accurate);
-        self.capable().only_if(self.ecn != Ecn::Off).with(counted)
+        self.capable().only_if(self.ecn != Ecn::Off).with(self.counted())
     }
 
     /// Returns the codepoint of data: ECT(1) of a control of L4S (RFC 9331 section 4.1), else ECT(0).
