@@ -192,3 +192,45 @@ def test_a_repeated_syn_asks_for_no_ecn() -> None:
     lost = {"loss": {"model": "packets", "packets": [1]}}
     found = handshake_of({"preset": "linux-cubic", "ecn": "classic"}, **lost)
     assert [(ace, ecn) for _, _, ace, ecn in found][-3:] == [(0, 0), (0, 0), (0, 0)]
+
+
+# ---- what a lost SYN costs the data
+
+
+def sent_after(lost: list[int], **tcp: Any) -> tuple[int, list[float]]:
+    """Give the number of packets of the first flight, and the time from it to each retransmission [s]."""
+    path = {"name": "link", "rate": "10 Mbit/s", "delay": "20 ms", "loss": {"model": "packets", "packets": lost}}
+    flow = {"path": ["link"], "size": "60000 B", "ack": "52 B", "tcp": {"handshake": "tcp", **tcp}}
+    document = {"link": [path], "flow": [flow], "run": {"duration": "20 s"}, "trace": {"sequence": True}}
+    rows = ackclock.run(document).traces["sequence"]
+    kinds, times = rows["kind"].astype(str), rows["time_s"]
+    begun = times[kinds == "sent"].min()
+    first = int(((kinds == "sent") & (times < begun + 0.02)).sum())
+    return first, [float(time) - begun for time in times[kinds == "retransmitted"]]
+
+
+@pytest.mark.parametrize("preset", ["newreno-rfc6582", "reno-rfc5681", "tahoe-rfc5681"])
+def test_by_the_rfcs_of_reno_a_lost_syn_leaves_a_window_of_one_packet(preset: str) -> None:
+    """RFC 5681 section 3.1; RFC 6928 section 2, and Linux, ask for two lost ones."""
+    assert [sent_after(lost, preset=preset)[0] for lost in ([999], [1], [1, 2])] == [3, 1, 1]
+    assert [sent_after(lost, preset="rfc-cubic")[0] for lost in ([999], [1], [1, 2])] == [10, 10, 1]
+
+
+FIRST_FLIGHT = [1, *range(3, 15)]
+"""The first SYN, and the ACK and the data that follow the second one."""
+
+
+@pytest.mark.parametrize(
+    ("tcp", "timeout_s"),
+    [
+        ({"preset": "newreno-rfc6582"}, 3.0),
+        ({"preset": "rfc-cubic", "tail_loss_probe": False}, 3.0),
+        # The echo tells which SYN was answered: the timer is set from the round trip.
+        ({"preset": "linux-cubic", "tail_loss_probe": False}, 0.25),
+        ({"preset": "linux-cubic", "tail_loss_probe": False, "timestamps": False}, 3.0),
+    ],
+    ids=["newreno-rfc6582", "rfc-cubic", "linux-cubic", "linux-cubic without timestamps"],
+)
+def test_a_timer_that_waited_for_a_lost_syn_begins_with_three_seconds(tcp: dict[str, Any], timeout_s: float) -> None:
+    """RFC 6298 (5.7); Linux `tcp_init_metrics` where the handshake gave no sample. The wheel adds up to a 64th."""
+    assert sent_after(FIRST_FLIGHT, **tcp)[1][0] == pytest.approx(timeout_s, rel=0.05)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -9,6 +10,7 @@ import ackclock
 from ackclock import cli
 from ackclock.errors import Fault, ModelError
 from ackclock.models import classics
+from ackclock.models.domain import Limits
 
 TEXT = """
 [[link]]
@@ -69,3 +71,13 @@ def test_an_error_of_a_model_is_a_reason(error: Exception, monkeypatch: pytest.M
     reasons = [reason for one in found.inapplicable if one.model in {"random-loss", "losses"} for reason in one.reasons]
     assert [reason for reason in reasons if str(error) in reason] == reasons
     assert len(reasons) == 2
+
+
+def test_rounding_alone_takes_no_value_out_of_a_domain() -> None:
+    """200 packets of 12,000 bits over 20 Mbit/s times 40 ms are 3 less an ulp or two."""
+    closed = Limits(3.0, 16.0, low_included=True, high_included=True)
+    assert (
+        closed.warning("ratio", [200 * 12000 / (20e6 * 0.04), np.nextafter(3.0, 0.0), np.nextafter(16.0, 17.0)]) is None
+    )
+    assert closed.warning("ratio", [2.9999999]) is not None
+    assert Limits(3.0, 16.0).warning("ratio", [3.0]) is not None

@@ -206,6 +206,14 @@ impl Classic {
         self.phase != Phase::FastRecovery && self.window.in_slow_start(&self.rules)
     }
 
+    /// Begins with a window of one packet, as a SYN or its answer was lost (RFC 5681 section 3.1), and with a timeout of
+    /// three seconds at least (RFC 6298 (5.7)).
+    pub fn on_lost_handshake(&mut self) {
+        self.window.cwnd = self.window.cwnd.min(1.0);
+        let rules = Arc::clone(&self.rules);
+        self.rto.start_after_lost_syn(&rules.rto);
+    }
+
     /// Starts the transfer (without a handshake).
     pub fn on_start(&mut self, now: Time, actions: &mut impl Actions) {
         self.opened = now;

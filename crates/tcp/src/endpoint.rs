@@ -97,14 +97,18 @@ impl Sender {
         }
     }
 
-    /// Takes the round trip of the handshake, before the transfer starts; `lost` SYNs had to be sent again. The sender
-    /// with cumulative ACKs alone takes no note of it.
+    /// Takes the round trip of the handshake, before the transfer starts; `lost` SYNs had to be sent again. Senders with
+    /// cumulative ACKs alone take no sample of it.
     pub fn on_handshake(&mut self, now: Time, rtt: Time, lost: u32) {
-        if let Sender::Selective(sender) = self {
-            sender.on_handshake(now, rtt);
-            if lost > 1 {
-                sender.on_lost_handshake();
+        match self {
+            Sender::Selective(sender) => {
+                sender.on_handshake(now, rtt, lost > 0);
+                if lost > 1 {
+                    sender.on_lost_handshake();
+                }
             }
+            Sender::Classic(sender) if lost > 0 => sender.on_lost_handshake(),
+            Sender::Classic(_) | Sender::Sack1(_) => {}
         }
     }
 

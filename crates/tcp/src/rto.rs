@@ -31,7 +31,13 @@ pub(crate) struct RtoRules {
     initial: Time,
     max_backoff: u32,
     clock_offset: Time,
+    /// Least timeout as data begin after a SYN whose timer expired: RFC 6298 (5.7).
+    after_lost_syn: Time,
 }
+
+/// Timeout as data begin after a SYN whose timer expired, before any sample \[s\]: RFC 6298 (5.7), Linux
+/// `TCP_TIMEOUT_FALLBACK`.
+pub(crate) const AFTER_LOST_SYN_S: f64 = 3.0;
 
 impl RtoRules {
     pub(crate) fn new(config: &RtoConfig, clock: Clock) -> RtoRules {
@@ -47,6 +53,7 @@ impl RtoRules {
             initial: clock.time(config.initial_s),
             max_backoff: config.max_backoff,
             clock_offset: clock.time(config.clock_offset_s),
+            after_lost_syn: clock.time(AFTER_LOST_SYN_S),
         }
     }
 }
@@ -87,6 +94,16 @@ impl Rto {
                 self.sample_ticks(rules, ((now - sent).ticks() + tick / 2) / tick);
             }
             Estimator::Rfc6298 => self.sample_exact(rules, now - sent),
+        }
+    }
+
+    /// Lengthens the timeout to three seconds at least, before any sample, as the timer expired that waited for the ACK of a
+    /// SYN: RFC 6298 (5.7). It is a multiple of the initial one, as a backoff is, and ends as that does.
+    pub(crate) fn start_after_lost_syn(&mut self, rules: &RtoRules) {
+        if rules.estimator == Estimator::Rfc6298 && self.current > Time::ZERO {
+            let times = rules.after_lost_syn.ticks().div_ceil(self.current.ticks());
+            self.backoff = self.backoff.max(u32::try_from(times).unwrap_or(u32::MAX)).min(rules.max_backoff);
+            self.update(rules);
         }
     }
 

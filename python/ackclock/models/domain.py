@@ -25,6 +25,9 @@ FloatArray = TypeAliasType("FloatArray", npt.NDArray[np.float64])
 IntArray = TypeAliasType("IntArray", npt.NDArray[np.int64])
 BoolArray = TypeAliasType("BoolArray", npt.NDArray[np.bool_])
 
+ROUNDING: Final = 1e-12
+"""Relative difference that rounding makes, and more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -79,15 +82,21 @@ class Limits:
     def warning(self, name: str, values: ArrayLike) -> str | None:
         """Return the sentence that names a value outside the limits, or `None` if all lie within.
 
+        A value that rounding alone takes beyond an end that belongs to the interval lies within.
+
         Examples
         --------
         >>> Limits(0.0, 0.25, unit="1", reason="the queue is assumed short").warning("beta", [0.1, 0.5])
         'beta: is outside the domain; given 0.5; allowed > 0 and < 0.25; the queue is assumed short'
         """
-        outside = ~self.contain(values)
+        array = np.asarray(values, dtype=np.float64)
+        ends = [end for end, included in ((self.low, self.low_included), (self.high, self.high_included)) if included]
+        outside = ~self.contain(array)
+        for end in ends:
+            outside &= ~np.isclose(array, end, rtol=ROUNDING, atol=0.0)
         if not np.any(outside):
             return None
-        given = np.asarray(values, dtype=np.float64)[outside].flat[0]
+        given = array[outside].flat[0]
         return str(Fault(name, "is outside the domain", f"{given:g}", str(self), self.reason or None))
 
 
