@@ -337,3 +337,55 @@ def test_theory_does_not_say_the_opposite_of_the_run() -> None:
         "60 are too few to keep it busy, says the model; in this run the utilisation of line was 100%" in text
         for text in said
     )
+
+
+def test_a_link_that_is_less_busy_than_with_its_present_buffer_is_named() -> None:
+    """The reverse direction's 300 packets are more than an ample buffer, and its upload uses them."""
+    both = {"name": "dsl", "rate": "50 Mbit/s", "delay": "5 ms", "buffer": "500 pkt"}
+    call = {"packet": "1000 B", "traffic": {"kind": "constant", "rate": "1.5 Mbit/s"}}
+    document = {
+        "link": [{**both, "reverse": {"rate": "10 Mbit/s", "buffer": "300 pkt"}}],
+        "flow": [
+            {"name": "down", "path": ["dsl"], "rtt": "30 ms", "count": 2},
+            {"name": "up", "path": ["dsl.reverse"], "rtt": "30 ms"},
+            {"name": "call-down", "path": ["dsl"], **call},
+            {"name": "call-up", "path": ["dsl.reverse"], **call},
+        ],
+        "run": {"duration": "60 s", "warmup": "10 s"},
+    }
+    found = buffers(ackclock.advise(document))
+    busy = {row.text: row for row in found.check if row.text.endswith("is busy")}
+    less = {
+        text.split()[0] for text, row in busy.items() if (row.after["mean"] or 0.0) < 0.98 * (row.before["mean"] or 0.0)
+    }
+    named = {text.split()[0] for text in found.remarks if "its present buffer is larger than an ample one" in text}
+    assert named == less == {"dsl.reverse"}
+
+
+def test_a_round_trip_that_is_missed_does_not_hold() -> None:
+    document = {
+        "link": [{"name": "line", "rate": "10 Mbit/s", "delay": "20 ms", "buffer": "200 pkt"}],
+        "flow": [{"path": ["line"], "tcp": "linux-reno"}],
+        "run": {"duration": "60 s", "warmup": "10 s"},
+    }
+    found = buffers(ackclock.advise(document, targets={"rtt-p95": "45 ms"}))
+    assert found.answer.startswith("No buffer at line meets all targets")
+    (searched,) = (rule for rule in found.rules if rule.name.startswith("the search"))
+    assert searched.cells[2:] == ["too slow", "the least that meets the targets but the round trip"]
+    assert not any("the answer holds" in remark for remark in found.remarks)
+
+
+def test_transfers_with_an_end_have_targets_in_words_of_their_own() -> None:
+    document = {
+        "link": [{"name": "line", "rate": "20 Mbit/s", "delay": "10 ms", "buffer": "200 pkt"}],
+        "flow": [{"path": ["line"], "size": "20 MB"}],
+        "run": {"duration": "30 s"},
+    }
+    found = buffers(ackclock.advise(document))
+    assert "the least that gives transfers within 1% of the time that they take with an ample one" in found.answer
+    assert "utilisation" not in found.answer
+
+
+def test_a_small_target_for_the_loss_is_written_out() -> None:
+    found = buffers(ackclock.advise(MODEM, targets={"loss": "0.0001%"}))
+    assert "a loss of at most 0.0001%" in found.answer

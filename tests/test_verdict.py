@@ -323,3 +323,28 @@ def test_acks_do_not_share_the_path_that_a_buffer_has_to_fill() -> None:
     run = {"duration": "60 s", "warmup": "20 s"}
     text = ackclock.run({"link": [link], "flow": flows, "run": run}).summary["verdict"]
     assert text.count("send_buffer_max of 20 MB would fill the path") == 2
+
+
+def test_a_flow_that_acks_starve_is_named() -> None:
+    """The ACKs of a download at 200 Mbit/s fill 1 Mbit/s."""
+    link = {"name": "cable", "rate": "200 Mbit/s", "delay": "5 ms", "buffer": "1000 pkt"}
+    flows = [
+        {"name": "down", "path": ["cable"], "rtt": "40 ms"},
+        {"name": "up", "path": ["cable.reverse"], "rtt": "40 ms"},
+    ]
+    for rate, starved in (("1 Mbit/s", True), ("20 Mbit/s", False)):
+        both = {**link, "reverse": {"rate": rate, "buffer": "100 pkt"}}
+        run = {"duration": "40 s", "warmup": "10 s"}
+        result = ackclock.run({"link": [both], "flow": flows, "run": run})
+        assert ("starved" in {one.kind for one in result.findings}) == starved
+        said = "up gets next to nothing of cable.reverse, " in result.summary["verdict"]
+        assert said == starved
+        if starved:
+            assert "which ACKs of the other direction fill" in result.summary["verdict"]
+
+
+def test_a_flow_that_starts_late_is_not_starved() -> None:
+    link = {"name": "line", "rate": "10 Mbit/s", "delay": "5 ms", "buffer": "50 pkt"}
+    flows = [{"name": "early", "path": ["line"]}, {"name": "late", "path": ["line"], "start": "19.9 s"}]
+    result = ackclock.run({"link": [link], "flow": flows, "run": {"duration": "20 s", "warmup": "5 s"}})
+    assert "starved" not in {one.kind for one in result.findings}

@@ -37,6 +37,7 @@ Kind = Literal[
     "oversized-buffer",
     "drain-time",
     "transfers",
+    "starved",
     "unequal-shares",
 ]
 
@@ -58,6 +59,10 @@ few packets: see `SPARE`.
 SPARE = 10.0
 """Packets of buffer that are never too many: delayed ACKs and retransmissions come in bursts of a few packets."""
 WINDOW_REACHED = 0.99
+STARVED = 0.02
+"""Throughput of a flow, as a fraction of an equal share of a full link, below which it is starved."""
+STARVED_BY_ACKS = 0.1
+"""The same of a link that ACKs fill."""
 BUFFER_REACHED = 0.85
 """Ratio of the packets in flight to those that a socket buffer holds from which the buffer limits the flow."""
 UNLIKE = 1.5
@@ -113,6 +118,7 @@ def find(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> tupl
         _queues,
         _drain_times,
         _transfers,
+        _starved,
         _shares,
     )
     return tuple(found for rule in rules for found in rule(run))
@@ -312,6 +318,22 @@ def _transfers(run: _Run) -> Iterator[Finding]:
         numbers["fct_mean_s"] = sum(mean(row, "fct_mean_s") * count for row, count in finite) / transfers
         numbers["fct_max_s"] = max(mean(row, "fct_max_s") for row, _ in finite)
     yield Finding("transfers", numbers=numbers)
+
+
+def _starved(run: _Run) -> Iterator[Finding]:
+    """Find endless flows that get next to nothing of a full link, and whether ACKs fill it."""
+    for flow, row in run.rows:
+        if not flow.is_endless or flow.count > 1 or flow.start_s + flow.start_spread_s > run.resolved.run.warmup_s:
+            continue
+        for index in flow.path:
+            rate = run.resolved.elements[index].rate_bps or 0.0
+            sending = [(own, mean(other, "throughput_bps")) for own, other in run.rows if index in own.path]
+            fills = sum(sent for _, sent in sending) < BOTTLENECK * rate
+            least = (STARVED_BY_ACKS if fills else STARVED) * rate / sum(own.count for own, _ in sending)
+            if _use(run.links[index]) >= FULL and mean(row, "goodput_bps") < least:
+                numbers = {"goodput_bps": mean(row, "goodput_bps"), "rate_bps": rate, "by_acks": float(fills)}
+                yield Finding("starved", flow.name, {**numbers, "link": float(index)})
+                break
 
 
 def _shares(run: _Run) -> Iterator[Finding]:

@@ -253,6 +253,16 @@ def _buffer_limit(_all: _Found, flows: Sequence[Finding]) -> Iterator[str]:
         yield f"{text}: {which}_buffer_max of {enough} would fill the path" if fills else text
 
 
+def _starved(found: _Found, flows: Sequence[Finding]) -> Iterator[str]:
+    for flow in flows[:MOST_NAMED]:
+        link = found.resolved.elements[int(flow.numbers["link"])].name
+        rates = f"{bit_rate(flow.numbers['goodput_bps'])} of {bit_rate(flow.numbers['rate_bps'])}"
+        why = ", which ACKs of the other direction fill" if flow.numbers["by_acks"] else ""
+        yield f"{flow.element} gets next to nothing of {link}, {rates}{why}"
+    if len(flows) > MOST_NAMED:
+        yield f"and so do {plural(len(flows) - MOST_NAMED, 'flow')} more"
+
+
 def _long_queue(found: _Found, flows: Sequence[Finding]) -> Iterator[str]:
     trips = flows[0].numbers
     text = (
@@ -316,6 +326,7 @@ _WORDED: Final[Mapping[Kind, Callable[[_Found, Sequence[Finding]], Iterator[str]
     "long-queue": _long_queue,
     "drain-time": _drain_time,
     "transfers": _transfers,
+    "starved": _starved,
     "unequal-shares": _shares,
 }
 """A function for each kind that is worded; a buffer that is too large is part of the sentence on the queue."""

@@ -18,12 +18,14 @@ from ackclock.advice.knobs import Knob, buffer_knobs, static_knob
 from ackclock.advice.lengths import length_for
 from ackclock.advice.records import BeforeAfter, Recommendation, Rule
 from ackclock.advice.sizes import Answer, largest_within, search_sizes
-from ackclock.advice.trials import in_words
+from ackclock.advice.trials import has_transfers, in_words
 from ackclock.result import Result
 from ackclock.wording import amount, number, percent, seconds
 
 TOPIC = "bottleneck-buffer"
 QUESTION = "How large should the buffer of the bottleneck be?"
+LESS = 0.98
+"""Ratio of the utilisation to the present one below which it is worth a word."""
 MOST_KNOBS = 2
 """Number of buffers that are searched; those of other links stay as they are."""
 
@@ -90,7 +92,7 @@ def _answer(bench: Bench, found: Answer) -> str:
     if found.sizes is None:
         return _nothing_meets(bench, found)
     texts = [_size(knob, size) for knob, size in found.sizes.items()]
-    least = f"the least that gives {bench.targets.text}"
+    least = f"the least that gives {_targets(bench, found)}"
     if not found.is_worth_it:
         present = " and ".join(f"{_packets(knob.present)} at {knob.place}" for knob in found.knobs)
         fewer = " and ".join(f"{number(size)} packets" for size in found.sizes.values())
@@ -125,10 +127,16 @@ def _nothing_meets(bench: Bench, found: Answer) -> str:
     most = failed.ample if bench.targets.loss is None else failed.longest
     run = found.trials.run([{failed: float(most)}], "")[0]
     missed = "; ".join(found.judge.missed(run)) or "the answer of the search does not hold with other random numbers"
+    fills = all(flow.is_endless for flow in bench.resolved.flows)
+    remedy = "" if fills else ". The load has to fall, or the rate to rise"
     return (
-        f"No buffer of up to {number(most)} packets at {failed.place} gives {bench.targets.text}: with that many "
-        f"{missed}. The load has to fall, or the rate to rise"
+        f"No buffer of up to {number(most)} packets at {failed.place} gives {_targets(bench, found)}: with that many "
+        f"{missed}{remedy}"
     )
+
+
+def _targets(bench: Bench, found: Answer) -> str:
+    return bench.targets.text_of_transfers if has_transfers(found.base) else bench.targets.text
 
 
 def _limit(found: Answer) -> str:
@@ -150,6 +158,7 @@ def _limit(found: Answer) -> str:
 
 def _compared(knob: Knob, found: Answer) -> Iterator[Rule]:
     """Give the search's answer and what the rules say."""
+    is_late = found.sizes is not None and bool(found.confirming.too_late(found.after))
     if found.sizes is not None:
         yield Rule(
             f"the search at {knob.names[0]}",
@@ -157,8 +166,11 @@ def _compared(knob: Knob, found: Answer) -> Iterator[Rule]:
             found.sizes[knob],
             "pkt",
             valid=True,
-            reason="the least that meets the targets",
+            reason="the least that meets the targets but the round trip"
+            if is_late
+            else "the least that meets the targets",
             chosen=found.is_worth_it,
+            outcome="too slow" if is_late else "",
         )
     yield from (_judged(rule, knob, found) for rule in knob.rules)
 
@@ -178,10 +190,12 @@ def _remarks(found: Answer, others: list[Knob]) -> Iterator[str]:
             percent(float(of_link(knob.links[0], "utilisation_fraction")(after)["mean"] or 0.0)) for knob in found.knobs
         )
         loss = amount(found.confirming.worst_loss(after), "1")
-        confirmed = f"the answer holds for {in_words(trials.length.other, after)}"
+        what = "the sizes found were tried for" if found.confirming.too_late(after) else "the answer holds for"
+        confirmed = f"{what} {in_words(trials.length.other, after)}"
         yield f"{confirmed}, with other random numbers: utilisation {used}, loss {loss}"
     for knob in found.knobs:
         yield from _of_rule(knob, found)
+        yield from _less_busy(knob, found)
     kinds = {one.kind: one for one in found.base.findings}
     if "unequal-shares" in kinds and "shortest_round_trip_s" in kinds["unequal-shares"].numbers:
         yield "the flows' shares go as 1 / RTT: no buffer makes them equal"
@@ -189,6 +203,17 @@ def _remarks(found: Answer, others: list[Knob]) -> Iterator[str]:
         yield f"{kinds['lost-before-queue'].element} loses packets before its queue: no buffer changes that"
     if others:
         yield f"the buffers of {' and '.join(knob.place for knob in others)} were left as they are"
+
+
+def _less_busy(knob: Knob, found: Answer) -> Iterator[str]:
+    """Say where a link carries less than with its present buffer, which is larger than an ample one."""
+    use = of_link(knob.links[0], "utilisation_fraction")
+    before, after = (use(result)["mean"] or 0.0 for result in (found.before, found.after))
+    if found.changes and after < LESS * before:
+        yield (
+            f"{knob.links[0]} is busy {percent(after)} instead of {percent(before)}: its present buffer is larger than "
+            "an ample one, with which the answer is compared"
+        )
 
 
 def _of_rule(knob: Knob, found: Answer) -> Iterator[str]:

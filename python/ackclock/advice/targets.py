@@ -9,7 +9,7 @@ from ackclock.errors import AdviceError, Fault, UnitError
 from ackclock.findings import ENOUGH
 from ackclock.scenario import Resolved
 from ackclock.units import NUMBER_PATTERN, parse
-from ackclock.wording import amount, percent, seconds
+from ackclock.wording import percent, seconds
 
 NAMES = ("utilisation", "loss", "rtt-p95")
 WEB_LOSS = 0.01
@@ -50,9 +50,22 @@ class Targets:
     @property
     def text(self) -> str:
         """The targets in words."""
-        parts = [f"at least {percent(self.utilisation)} of the utilisation that an ample one gives"]
+        return self.text_of(f"at least {percent(self.utilisation)} of the utilisation that an ample one gives")
+
+    @property
+    def text_of_transfers(self) -> str:
+        """The same of flows that are transfers with an end."""
+        if self.utilisation == 1.0:
+            return self.text_of("transfers as quick as with an ample one")
+        return self.text_of(
+            f"transfers within {percent(1.0 / self.utilisation - 1.0, 2)} of the time that they take with an ample one"
+        )
+
+    def text_of(self, first: str) -> str:
+        """Put the targets into words, of which the first is given."""
+        parts = [first]
         if self.loss is not None:
-            parts.append(f"a loss of at most {amount(self.loss, '1')}")
+            parts.append(f"a loss of at most {100.0 * self.loss:.3g}%")
         if self.rtt_p95_s is not None:
             parts.append(f"round trips of at most {seconds(self.rtt_p95_s)} for 95% of the packets")
         return ", ".join(parts)

@@ -1,6 +1,6 @@
 """Trials of sizes: what a run gives, which targets it misses, and the table of what was tried."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
@@ -11,12 +11,15 @@ from ackclock.advice.records import Alternative, Alternatives
 from ackclock.advice.search import Bracket, neighbour, smallest
 from ackclock.advice.targets import Targets
 from ackclock.result import Result
+from ackclock.scenario.copies import described_name
 from ackclock.stats import Estimate
 from ackclock.wording import amount, number, percent, plural, seconds
 
 Sizes = Mapping[Knob, float]
 """A size for each knob that does not have the scenario's own."""
 MOST_ROWS = 8
+LEAST_SHARE = 0.02
+"""Least throughput of a [[flow]], as a fraction of that with ample sizes."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,9 @@ class Judge:
     def missed(self, result: Result) -> list[str]:
         """Say which targets a larger size could reach are missed."""
         found = [text for group in self.links if (text := self._idle(result, group))]
-        if _has_transfers(result):
+        if has_transfers(result):
             found = [text] if (text := self._late(result)) else []
+        found += self._starved(result)
         loss = self.worst_loss(result)
         if self.targets.loss is not None and loss > self.targets.loss:
             found.append(f"the loss is {amount(loss, '1')}")
@@ -66,6 +70,13 @@ class Judge:
             return ""
         return f"the utilisation of {group[0]} is only {percent(found)}, and {percent(ample)} with an ample one"
 
+    def _starved(self, result: Result) -> Iterator[str]:
+        """Name the flows that get next to nothing of their throughput with ample sizes."""
+        found, ample = (_rates(one) for one in (result, self.reference))
+        for name, most in ample.items():
+            if found.get(name, 0.0) < LEAST_SHARE * most:
+                yield f"{name} has {amount(found.get(name, 0.0), 'bit/s')}, and {amount(most, 'bit/s')} with ample ones"
+
     def _late(self, result: Result) -> str:
         found, ample = (_finish_s(one) for one in (result, self.reference))
         return "" if found * self.targets.utilisation <= ample else _ends_at(found)
@@ -79,7 +90,18 @@ def _utilisation(result: Result, group: tuple[str, ...]) -> float:
     return sum(float(of_link(name, "utilisation_fraction")(result)["mean"] or 0.0) for name in group) / len(group)
 
 
-def _has_transfers(result: Result) -> bool:
+def _rates(result: Result) -> dict[str, float]:
+    """Sum the throughput of each [[flow]] that has a congestion control and no end [bit/s]."""
+    endless = {described_name(flow.name) for flow in result.resolved.flows if flow.is_endless}
+    found: dict[str, float] = {}
+    for row in result.summary["flows"]:
+        name = row["name"].partition("[")[0]
+        if name in endless:
+            found[name] = found.get(name, 0.0) + float(row["throughput_bps"]["mean"] or 0.0)
+    return found
+
+
+def has_transfers(result: Result) -> bool:
     """Return whether all flows are transfers that end: their time counts, not the links'."""
     return all(row["finish_s"] is not None for row in result.summary["flows"])
 

@@ -66,7 +66,9 @@ def _draw(axes: Axes, curve: Curve, number: int, *, dashed: bool, crowded: bool)
 
 def _look(curve: Curve, number: int, *, dashed: bool) -> dict[str, Any]:
     """Choose colour, line and mark of a curve by its kind and number."""
-    colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+    colour = COLOURS[number % len(COLOURS)]
+    # Where the colours begin again, the marks are others.
+    marker = MARKERS[(number + number // len(COLOURS)) % len(MARKERS)]
     looks: dict[Kind, dict[str, Any]] = {
         "simulation": {"marker": marker, "markersize": 6.0} if len(curve.x) <= LONGEST_MARKED else {},
         "marks": {"linestyle": "", "marker": marker, **({} if len(curve.x) <= MOST_LARGE_MARKS else SMALL)},

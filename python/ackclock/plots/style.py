@@ -38,6 +38,7 @@ def style(*, math: bool = False) -> AbstractContextManager[None]:
     """
     return mpl.rc_context(
         {
+            "axes.formatter.useoffset": False,
             "axes.grid": True,
             "axes.spines.right": False,
             "axes.spines.top": False,
