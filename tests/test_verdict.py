@@ -252,7 +252,8 @@ def test_a_link_that_is_idle_as_the_transfers_are_over_is_not_idle_for_losses() 
     flow = {"path": ["access"], "count": 5, "size": "50 kB"}
     text = ackclock.run({"link": [link], "flow": [flow], "run": {"duration": "10 s"}}).summary["verdict"]
     assert text.startswith(
-        "no link is a bottleneck: the busiest, access, has utilisation 1%; access's 10-packet buffer"
+        "no link is a bottleneck: the busiest, access, has utilisation 8.03% until the last transfer ends; "
+        "access's 10-packet buffer"
     )
 
 
@@ -348,3 +349,15 @@ def test_a_flow_that_starts_late_is_not_starved() -> None:
     flows = [{"name": "early", "path": ["line"]}, {"name": "late", "path": ["line"], "start": "19.9 s"}]
     result = ackclock.run({"link": [link], "flow": flows, "run": {"duration": "20 s", "warmup": "5 s"}})
     assert "starved" not in {one.kind for one in result.findings}
+
+
+def test_a_link_is_judged_while_the_transfers_last() -> None:
+    """50 MB take 20 s at 20 Mbit/s, of a run of 60 s."""
+    link = {"name": "line", "rate": "20 Mbit/s", "delay": "10 ms", "buffer": "50 pkt"}
+    file = {"path": ["line"], "size": "50 MB"}
+    document = {"link": [link], "flow": [file], "run": {"duration": "60 s"}}
+    text = ackclock.run(document).summary["verdict"]
+    assert text.startswith("line is the bottleneck and full: utilisation 99.")
+    assert "until the last transfer ends" in text
+    long = {**document, "flow": [file, {"path": ["line"], "name": "endless"}]}
+    assert "until the last" not in ackclock.run(long).summary["verdict"]

@@ -14,7 +14,7 @@ from ackclock.scenario import Element, Resolved, ResolvedFlow
 from ackclock.scenario.copies import described_name
 from ackclock.scenario.resolved_buffers import PacketBuffer
 from ackclock.socket_buffers import share_of_pipe, socket_buffers
-from ackclock.stats import jain_index
+from ackclock.stats import jain_index, log_correlation
 
 Row = Mapping[str, Any]
 _Share = tuple[ResolvedFlow, float, Row]
@@ -107,7 +107,9 @@ def find(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> tupl
     """
     if not any(mean(flow, "goodput_bps") > 0.0 for flow in flows):
         return (Finding("nothing-delivered"),)
-    run = _Run(resolved, flows, links)
+    end = _end_s(resolved, flows)
+    links = links if end is None else [_until(link, end / resolved.run.measured_s) for link in links]
+    run = _Run(resolved, flows, links, {} if end is None else {"until_s": end})
     rules: tuple[Callable[[_Run], Iterator[Finding]], ...] = (
         _bottlenecks,
         _losses,
@@ -124,6 +126,18 @@ def find(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> tupl
     return tuple(found for rule in rules for found in rule(run))
 
 
+def _end_s(resolved: Resolved, flows: Sequence[Row]) -> float | None:
+    """Give the end of the last transfer where all flows are transfers that ended [s]; None otherwise."""
+    ends = [mean(row, "finish_s") for row in flows]
+    is_over = min(ends) > 0.0 and resolved.run.warmup_s == 0.0 and max(ends) < resolved.run.measured_s
+    return max(ends) if is_over else None
+
+
+def _until(link: Row, part: float) -> Row:
+    """Give a link's row with its utilisation in the first part of the run alone."""
+    return {**link, "utilisation_fraction": {"mean": min(1.0, mean(link, "utilisation_fraction") / part)}}
+
+
 def mean(row: Row, key: str) -> float:
     """Take a quantity's mean, 0 if nothing was measured."""
     found = row[key]
@@ -137,6 +151,8 @@ class _Run:
     resolved: Resolved
     flows: Sequence[Row]
     links: Sequence[Row]
+    until: Mapping[str, float] = field(default_factory=dict)
+    """The end of the last transfer, if it is that of the utilisation too."""
 
     @property
     def serving(self) -> list[tuple[Element, Row]]:
@@ -165,7 +181,7 @@ def _bottlenecks(run: _Run) -> Iterator[Finding]:
         return
     full = [row for _, row in run.serving if _use(row) >= FULL]
     for row in full:
-        yield Finding("full-link", row["name"], {"utilisation_fraction": _use(row)})
+        yield Finding("full-link", row["name"], {"utilisation_fraction": _use(row), **run.until})
     if full:
         return
     busiest = run.serving[0][1]
@@ -173,13 +189,15 @@ def _bottlenecks(run: _Run) -> Iterator[Finding]:
     if _use(busiest) >= BOTTLENECK:
         table = described_name(busiest["name"])
         alike = [row for _, row in run.serving if described_name(row["name"]) == table and _use(row) >= BOTTLENECK]
-        yield from (Finding("busy-link", row["name"], {"utilisation_fraction": _use(row)}) for row in alike)
+        yield from (
+            Finding("busy-link", one["name"], {"utilisation_fraction": _use(one), **run.until}) for one in alike
+        )
         return
     # Where all transfers end, the link is idle as they have.
     goes_on = any(flow.size_packets is None and flow.kind != "ping" for flow in run.resolved.flows)
     if goes_on and any(_gone(link) > 0.0 for link in run.links):
         kind = "idle-after-losses"
-    yield Finding(kind, busiest["name"], {"utilisation_fraction": _use(busiest)})
+    yield Finding(kind, busiest["name"], {"utilisation_fraction": _use(busiest), **run.until})
 
 
 def _losses(run: _Run) -> Iterator[Finding]:
@@ -309,11 +327,8 @@ def _transfers(run: _Run) -> Iterator[Finding]:
         return
     late = [count for row, count in finite if row["finish_s"]["mean"] is None]
     transfers = sum(count for _, count in finite)
-    numbers = {
-        "transfers": float(transfers),
-        "late": float(len(late)),
-        "largest_late_group": float(max(late, default=0)),
-    }
+    largest = float(max(late, default=0))
+    numbers = {"transfers": float(transfers), "late": float(len(late)), "largest_late_group": largest}
     if not late:
         numbers["fct_mean_s"] = sum(mean(row, "fct_mean_s") * count for row, count in finite) / transfers
         numbers["fct_max_s"] = max(mean(row, "fct_max_s") for row, _ in finite)
@@ -321,7 +336,7 @@ def _transfers(run: _Run) -> Iterator[Finding]:
 
 
 def _starved(run: _Run) -> Iterator[Finding]:
-    """Find endless flows that get next to nothing of a full link, and whether ACKs fill it."""
+    """Find endless flows that get next to nothing of a full link, and say whether ACKs fill it."""
     for flow, row in run.rows:
         if not flow.is_endless or flow.count > 1 or flow.start_s + flow.start_spread_s > run.resolved.run.warmup_s:
             continue
@@ -330,9 +345,10 @@ def _starved(run: _Run) -> Iterator[Finding]:
             sending = [(own, mean(other, "throughput_bps")) for own, other in run.rows if index in own.path]
             fills = sum(sent for _, sent in sending) < BOTTLENECK * rate
             least = (STARVED_BY_ACKS if fills else STARVED) * rate / sum(own.count for own, _ in sending)
-            if _use(run.links[index]) >= FULL and mean(row, "goodput_bps") < least:
-                numbers = {"goodput_bps": mean(row, "goodput_bps"), "rate_bps": rate, "by_acks": float(fills)}
-                yield Finding("starved", flow.name, {**numbers, "link": float(index)})
+            goodput = mean(row, "goodput_bps")
+            if _use(run.links[index]) >= FULL and goodput < least:
+                numbers = {"goodput_bps": goodput, "rate_bps": rate, "by_acks": float(fills), "link": float(index)}
+                yield Finding("starved", flow.name, numbers)
                 break
 
 
@@ -380,8 +396,4 @@ def _explained(shares: Sequence[float], round_trips_s: Sequence[float]) -> bool:
     """Return whether shares fall as round trips grow: TCP's throughput goes as 1 / RTT [Mathis 1997]."""
     if min(shares) <= 0.0 or min(round_trips_s) <= 0.0 or max(round_trips_s) < UNLIKE * min(round_trips_s):
         return False
-    pairs = [(math.log(trip), math.log(share)) for trip, share in zip(round_trips_s, shares, strict=True)]
-    middle = [math.fsum(column) / len(pairs) for column in zip(*pairs, strict=True)]
-    products = [[(one[i] - middle[i]) * (one[j] - middle[j]) for one in pairs] for i, j in ((0, 1), (0, 0), (1, 1))]
-    both, of_trips, of_shares = (math.fsum(column) for column in products)
-    return of_shares > 0.0 and both / math.sqrt(of_trips * of_shares) <= CORRELATED
+    return log_correlation(round_trips_s, shares) <= CORRELATED

@@ -134,6 +134,20 @@ def student_t(confidence: float, degrees_of_freedom: int) -> float:
     return float(stdtrit(degrees_of_freedom, 0.5 + confidence / 2.0))
 
 
+def log_correlation(first: Iterable[float], second: Iterable[float]) -> float:
+    """Compute the correlation of the logarithms of two positive quantities [1]; nan where one of them is constant.
+
+    Examples
+    --------
+    >>> round(log_correlation([10.0, 100.0, 1000.0], [9.0, 3.0, 1.0]), 6)
+    -1.0
+    """
+    logs = np.log(np.array([list(first), list(second)], dtype=float))
+    centred = logs - logs.mean(axis=1, keepdims=True)
+    scale = math.sqrt(float(np.prod((centred**2).sum(axis=1))))
+    return float(centred[0] @ centred[1]) / scale if scale > 0.0 else math.nan
+
+
 def jain_index(shares: Iterable[float]) -> float:
     """Compute Jain's fairness index [1]: 1 where all shares are equal, 1/n where one has all.
 

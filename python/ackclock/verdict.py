@@ -161,7 +161,8 @@ def _idle(_all: _Found, links: Sequence[Finding]) -> Iterator[str]:
 
 
 def _used(link: Finding) -> str:
-    return f"{'mean ' * is_of_copies(link)}utilisation {percent(link.numbers['utilisation_fraction'])}"
+    while_used = " until the last transfer ends" if "until_s" in link.numbers else ""
+    return f"{'mean ' * is_of_copies(link)}utilisation {percent(link.numbers['utilisation_fraction'])}{while_used}"
 
 
 def _is_single(links: Sequence[Finding]) -> bool:
