@@ -119,6 +119,16 @@ def test_codel_gets_the_interval_of_a_long_path_and_a_target_above_a_packet_of_a
     assert codel.changes["link.line.queue"] == {"discipline": "codel", "target": "18 ms"}
 
 
+def test_codel_gets_the_interval_of_a_data_centre_s_path() -> None:
+    """With 5 ms it would never act on a path of 200 us (RFC 8289 section 4.3)."""
+    link = {"rate": "10 Gbit/s", "delay": "100 us", "buffer": "1000 pkt"}
+    document = {**home(**link), "run": {"duration": "1 s", "warmup": "200 ms"}}
+    found = asked(document)
+    (codel,) = (row for row in queues(found) if row.name.startswith("CoDel"))
+    assert codel.changes["link.line.queue"] == {"discipline": "codel", "interval": "200 us", "target": "10 us"}
+    assert mean(codel.wait_p95_s) < 0.5 * mean(queues(found)[0].wait_p95_s)
+
+
 def test_flows_with_ecn_are_marked() -> None:
     document = home()
     document["flow"][0]["tcp"] = {"preset": "linux-cubic", "ecn": "classic"}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, inf, sqrt
+from math import ceil, inf, isclose, sqrt
 from typing import Any, Final
 
 from ackclock import api
@@ -40,6 +40,8 @@ MOST_FLOWS = 1000
 """Number of flows up to which each one's throughput is kept, for the fairness between them."""
 CODEL_INTERVAL_S, CODEL_TARGET = 0.1, 0.05
 """CoDel's interval for round trips up to itself, and its target as a fraction of it (RFC 8289 section 4.3)."""
+CODEL_SHORTEST_S = 0.01
+"""Longest round trip below which that interval is too long (RFC 8289 section 4.3)."""
 SERVICES = 1.5
 """Least target in service times of the largest packet: with less CoDel would drop packets that no queue delays."""
 SAME = 0.1
@@ -177,17 +179,18 @@ def _table(resolved: Resolved, knob: Knob, element: Element, name: str) -> str |
     crossed = [flow for flow, _ in crossing(resolved, element) if flow.connection is not None]
     table = {"discipline": name}
     longest = max((empty_round_trip_s(resolved, flow) for flow in crossed), default=0.0)
-    interval = max(CODEL_INTERVAL_S, _two_digits(longest))
+    is_usual = CODEL_SHORTEST_S <= longest <= CODEL_INTERVAL_S or longest == 0.0
+    interval = CODEL_INTERVAL_S if is_usual else _two_digits(longest)
     least = SERVICES / knob.packet_rate
     if name == "pie":
         if least > queues_default("pie"):
             table["target"] = show(_two_digits(least), "s")
     else:
         target = max(CODEL_TARGET * interval, _two_digits(least))
-        if interval > CODEL_INTERVAL_S:
+        if interval != CODEL_INTERVAL_S:
             table["interval"] = show(interval, "s")
-        if target > queues_default(name):
-            table["target"] = show(target, "s")
+        if not isclose(target, queues_default(name)):
+            table["target"] = show(_two_digits(target), "s")
     if any(getattr(flow.tcp.sender, "ecn", "off") != "off" for flow in crossed):
         table["ecn"] = "all"
     if name == "fq-codel" and len({flow.weight for flow in crossed}) > 1:
