@@ -142,10 +142,8 @@ def log_correlation(first: Iterable[float], second: Iterable[float]) -> float:
     >>> round(log_correlation([10.0, 100.0, 1000.0], [9.0, 3.0, 1.0]), 6)
     -1.0
     """
-    logs = np.log(np.array([list(first), list(second)], dtype=float))
-    centred = logs - logs.mean(axis=1, keepdims=True)
-    scale = math.sqrt(float(np.prod((centred**2).sum(axis=1))))
-    return float(centred[0] @ centred[1]) / scale if scale > 0.0 else math.nan
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return float(np.corrcoef(np.log(list(first)), np.log(list(second)))[0, 1])
 
 
 def jain_index(shares: Iterable[float]) -> float:

@@ -210,8 +210,7 @@ impl Classic {
     /// three seconds at least (RFC 6298 (5.7)).
     pub fn on_lost_handshake(&mut self) {
         self.window.cwnd = self.window.cwnd.min(1.0);
-        let rules = Arc::clone(&self.rules);
-        self.rto.start_after_lost_syn(&rules.rto);
+        self.rto.start_after_lost_syn(&self.rules.rto);
     }
 
     /// Starts the transfer (without a handshake).

@@ -120,34 +120,30 @@ impl Sender {
         }
     }
 
-    /// Returns the bits of a packet without data. Senders with cumulative ACKs alone set none.
+    /// Returns the bits of a packet without data.
     pub fn marks_without_data(&self) -> Marks {
-        match self {
-            Sender::Selective(sender) => sender.marks_without_data(),
-            Sender::Classic(_) | Sender::Sack1(_) => Marks::NONE,
-        }
+        self.marks_of(Selective::marks_without_data)
     }
 
-    /// Returns the bits of an ACK without data behind the handshake. Senders with cumulative ACKs alone set none.
+    /// Returns the bits of an ACK without data behind the handshake.
     pub fn marks_of_ack(&self) -> Marks {
-        match self {
-            Sender::Selective(sender) => sender.marks_of_ack(),
-            Sender::Classic(_) | Sender::Sack1(_) => Marks::NONE,
-        }
+        self.marks_of(Selective::marks_of_ack)
     }
 
-    /// Returns the bits of a SYN. Senders with cumulative ACKs alone set none, as in ns-2, where nothing is negotiated.
+    /// Returns the bits of a SYN.
     pub fn marks_of_syn(&self, repeated: bool) -> Marks {
-        match self {
-            Sender::Selective(sender) => sender.marks_of_syn(repeated),
-            Sender::Classic(_) | Sender::Sack1(_) => Marks::NONE,
-        }
+        self.marks_of(|sender| sender.marks_of_syn(repeated))
     }
 
-    /// Returns the bits of the hellos of TLS. Senders with cumulative ACKs alone set none.
+    /// Returns the bits of the hellos of TLS.
     pub fn marks_of_hellos(&self) -> Marks {
+        self.marks_of(Selective::marks_of_hellos)
+    }
+
+    /// Returns the bits that a sender sets. Those with cumulative ACKs alone set none, as in ns-2, where nothing is negotiated.
+    fn marks_of(&self, marks: impl FnOnce(&Selective) -> Marks) -> Marks {
         match self {
-            Sender::Selective(sender) => sender.marks_of_hellos(),
+            Sender::Selective(sender) => marks(sender),
             Sender::Classic(_) | Sender::Sack1(_) => Marks::NONE,
         }
     }

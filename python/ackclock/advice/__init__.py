@@ -15,7 +15,7 @@ from ackclock.advice.queue_records import QueueAlternative, QueuesCompared
 from ackclock.advice.records import Advice, Alternative, Alternatives, BeforeAfter, Recommendation, Rule
 from ackclock.advice.targets import read_targets
 from ackclock.errors import AdviceError, Fault
-from ackclock.findings import Finding, Kind, limiting_buffer
+from ackclock.findings import Finding, Kind
 from ackclock.paths import meets_acks
 from ackclock.scenario.arguments import (
     COUNT,
@@ -154,7 +154,7 @@ def _what_limits(kinds: Mapping[Kind, Finding], wanted: Collection[str]) -> str:
     """Say why a run that was made cannot be better."""
     if "buffer-limit" in kinds:
         limit = kinds["buffer-limit"]
-        field = f"flow.{limit.element.partition('[')[0]}.tcp.{limiting_buffer(limit)}_buffer_max"
+        field = sockets.buffer_field(limit)
         enough = megabytes(limit.numbers["enough_bytes"])
         return f'a socket buffer limits {limit.element}: try {field} = "{enough}", which would fill the path'
     if "dropped" in kinds:

@@ -166,9 +166,7 @@ def _compared(knob: Knob, found: Answer) -> Iterator[Rule]:
             found.sizes[knob],
             "pkt",
             valid=True,
-            reason="the least that meets the targets but the round trip"
-            if is_late
-            else "the least that meets the targets",
+            reason=f"the least that meets the targets{' but the round trip' if is_late else ''}",
             chosen=found.is_worth_it,
             outcome="too slow" if is_late else "",
         )

@@ -203,7 +203,7 @@ def shortest_trip_s(resolved: Resolved, knob: Knob) -> float:
     knob : Knob
         The link's buffer.
     """
-    element = resolved.elements[resolved.element_indices[knob.names[0]]]
+    element = resolved.elements_by_name[knob.names[0]]
     trips = (empty_round_trip_s(resolved, flow) for flow, _ in crossing(resolved, element) if flow.connection)
     return min(trips, default=0.0)
 

@@ -74,8 +74,8 @@ class QueueChoice:
 
     def _power(self, row: QueueAlternative) -> float:
         """Give the logarithm of throughput over round trip (Kleinrock 1979), that of 95% of all packets."""
-        delay = self.trip_s + mean(row.wait_p95_s)
-        return log(_gain(row) / delay) if delay and _gain(row) else inf
+        delay, gain = self.trip_s + mean(row.wait_p95_s), _gain(row)
+        return -inf if gain == 0.0 else log(gain / delay) if delay > 0.0 else inf
 
     def excluded(self, row: QueueAlternative) -> str:
         """Say why a queue may not be the answer; empty if it may."""

@@ -115,6 +115,11 @@ class _Run:
             found = [(flows[row["name"]], row) for row in rows]
         return [(flow, row) for flow, row in found if not self._places.isdisjoint(flow.crossed)]
 
+    @cached_property
+    def _crossing(self) -> dict[str, ResolvedFlow]:
+        """The [[flow]] that cross these links, by name."""
+        return {flow.name: flow for flow in self._resolved.flows if not self._places.isdisjoint(flow.crossed)}
+
     @property
     def _is_whole(self) -> bool:
         return len(self.result.summary["flows"]) == len(self._resolved.rows)
@@ -161,10 +166,9 @@ class _Run:
     @cached_property
     def light(self) -> list[tuple[float, float]]:
         """Delay that 95% of the packets of each light flow have at most [s], and its loss [1]."""
-        flows = {flow.name: flow for flow in self._resolved.flows if not self._places.isdisjoint(flow.crossed)}
         found = []
         for ping in self.result.summary.get("pings", ()):
-            flow = flows.get(ping["name"])
+            flow = self._crossing.get(ping["name"])
             if flow is not None and self._is_light(flow):
                 least = empty_round_trip_s(self._resolved, flow)
                 found.append((max(0.0, _value(ping["rtt_p95_s"]) - least), _value(ping["loss_fraction"])))
@@ -182,9 +186,8 @@ class _Run:
 
     def _transfers(self) -> Iterator[tuple[ResolvedFlow, Row]]:
         """Give the [[flow]] of transfers that cross the places, with their completion times."""
-        flows = {flow.name: flow for flow in self._resolved.flows if not self._places.isdisjoint(flow.crossed)}
         rows = self.result.summary.get("completions", ())
-        return ((flows[row["name"]], row) for row in rows if row["name"] in flows)
+        return ((self._crossing[row["name"]], row) for row in rows if row["name"] in self._crossing)
 
     def slowdown(self) -> float:
         """Compute the mean slowdown of the transfers that finished; nan of none."""

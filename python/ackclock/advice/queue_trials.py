@@ -54,21 +54,28 @@ SPACING = 1000
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue to try: its name, the fields that make it, and the links that have it in addition to the bottleneck."""
+    """A queue to try: its name and the fields that make it.
+
+    Where other links change too, `others` names them, and `other` their queue if it has another name.
+    """
 
     name: str
     changes: Mapping[str, Any]
-    also: str = ""
+    others: str = ""
+    other: str = ""
 
     @property
     def title(self) -> str:
         """The name with these links."""
-        return f"{self.name}; {self.also}{'' if ' at ' in self.also else ' too'}" if self.also else self.name
+        if not self.others:
+            return self.name
+        return f"{self.name}; {self.other} at {self.others}" if self.other else f"{self.name}; {self.others} too"
 
-    @property
-    def kind(self) -> str:
-        """The discipline's name, without its parameters."""
-        return self.name.partition(",")[0]
+    def at(self, place: str) -> str:
+        """Name the queue with all its links, of which `place` is the first."""
+        if not self.others:
+            return f"{self.name} at {place}"
+        return f"{self.name} at {place} and {f'{self.other} at ' if self.other else ''}{self.others}"
 
 
 def queues_to_try(bench: Bench, knobs: Sequence[Knob]) -> list[Queue]:
@@ -82,8 +89,8 @@ def queues_to_try(bench: Bench, knobs: Sequence[Knob]) -> list[Queue]:
         The buffers of the links with long queues. Each queue is tried at the first alone and, if there are more, at all
         of them; what makes the same scenario as one before is left out.
     """
-    element = _element(bench.resolved, knobs[0])
-    found = [Queue(f"{_present(bench.resolved, knobs[0]).name} (now)", {}), *_of_knob(bench.resolved, knobs[0])]
+    element, now = _element(bench.resolved, knobs[0]), _present(bench.resolved, knobs[0])
+    found = [Queue(f"{now.name} (now)", {}), *_of_knob(bench.resolved, knobs[0]).values()]
     if bench.sized and str(element.queue) == "drop-tail":
         sizes = ", ".join(bench.sized.values()).replace("pkt", "packets")
         found.insert(1, Queue(f"drop-tail, {sizes} (searched)", bench.sized))
@@ -96,33 +103,31 @@ def queues_to_try(bench: Bench, knobs: Sequence[Knob]) -> list[Queue]:
     return [queue for queue, _ in different]
 
 
-def _of_knob(resolved: Resolved, knob: Knob) -> Iterator[Queue]:
-    """Give the queues to try at one place in addition to the present one."""
+def _of_knob(resolved: Resolved, knob: Knob) -> dict[str, Queue]:
+    """Give the queues to try at one place in addition to the present one, by the discipline's name."""
+    found: dict[str, Queue] = {}
     element = _element(resolved, knob)
     buffer = model_buffer(resolved, knob)
     is_plain = str(element.queue) == "drop-tail"
     if not is_plain or abs(buffer - knob.present) > SAME * buffer:
         tail = {} if is_plain else dict.fromkeys(_fields(knob), "drop-tail")
-        yield Queue(_name("drop-tail", buffer), {**tail, **knob.changes(buffer)})
+        found["drop-tail"] = Queue(_name("drop-tail", buffer), {**tail, **knob.changes(buffer)})
     for name in ACTIVE:
         if name in NAMES and str(element.queue) != name:
             table = _table(resolved, knob, element, name)
-            yield Queue(_called(name, table), dict.fromkeys(_fields(knob), table))
+            found[name] = Queue(_called(name, table), dict.fromkeys(_fields(knob), table))
+    return found
 
 
 def _of_all(resolved: Resolved, knobs: Sequence[Knob]) -> Iterator[Queue]:
     """Give each kind of queue at all places; a place that has it keeps its own."""
-    by_kind: dict[str, dict[Knob, Queue]] = {}
-    for knob in knobs:
-        for queue in _of_knob(resolved, knob):
-            by_kind.setdefault(queue.kind, {})[knob] = queue
-    for by_place in by_kind.values():
-        changes = {field: value for queue in by_place.values() for field, value in queue.changes.items()}
-        first, *others = [by_place.get(knob) or _present(resolved, knob) for knob in knobs]
-        also = other_places(knobs)
-        if any(other.name != first.name for other in others):
-            also = f"{others[0].name} at {also}" if len(others) == 1 else f"as long as each needs at {also}"
-        yield Queue(first.name, changes, also)
+    by_knob = [_of_knob(resolved, knob) for knob in knobs]
+    for kind in dict.fromkeys(kind for found in by_knob for kind in found):
+        changes = {field: value for found in by_knob if kind in found for field, value in found[kind].changes.items()}
+        parts = zip(knobs, by_knob, strict=True)
+        first, *others = [(found.get(kind) or _present(resolved, knob)).name for knob, found in parts]
+        other = "" if set(others) == {first} else others[0] if len(others) == 1 else "as long as each needs"
+        yield Queue(first, changes, other_places(knobs), other)
 
 
 def _present(resolved: Resolved, knob: Knob) -> Queue:
@@ -135,7 +140,7 @@ def other_places(knobs: Sequence[Knob]) -> str:
 
 
 def _element(resolved: Resolved, knob: Knob) -> Element:
-    return next(one for one in resolved.elements if one.name == knob.names[0])
+    return resolved.elements_by_name[knob.names[0]]
 
 
 def resolved_with(bench: Bench, queue: Queue) -> Resolved | None:

@@ -42,7 +42,7 @@ def _limits(result: Result) -> Mapping[str, Finding]:
     """Find the buffers that limit flows, by field: of flows with a common field the one that needs most."""
     found = [one for one in result.findings if one.kind == "buffer-limit"]
     found = [one for one in found if one.numbers["enough_bytes"] > one.numbers["bytes"]]
-    return {_field(one): one for one in sorted(found, key=lambda one: one.numbers["enough_bytes"])}
+    return {buffer_field(one): one for one in sorted(found, key=lambda one: one.numbers["enough_bytes"])}
 
 
 def _changes(raised: Mapping[str, Finding]) -> dict[str, str]:
@@ -50,7 +50,8 @@ def _changes(raised: Mapping[str, Finding]) -> dict[str, str]:
     return {field: _text(limit.numbers["enough_bytes"]) for field, limit in raised.items()}
 
 
-def _field(found: Finding) -> str:
+def buffer_field(found: Finding) -> str:
+    """Give the field of the socket buffer that a "buffer-limit" is about, by dotted path."""
     return f"flow.{described_name(found.element)}.tcp.{limiting_buffer(found)}_buffer_max"
 
 

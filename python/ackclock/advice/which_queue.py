@@ -69,9 +69,14 @@ class _Found:
     knobs: tuple[Knob, ...]
     length: Length
     tried: tuple[Queue, ...]
-    rows: tuple[QueueAlternative, ...]
+    choice: QueueChoice
     before: QueueAlternative
     after: QueueAlternative
+
+    @property
+    def rows(self) -> Sequence[QueueAlternative]:
+        """The queues with their measures."""
+        return self.choice.rows
 
     @property
     def place(self) -> str:
@@ -80,25 +85,15 @@ class _Found:
         return f"{first} and {other_places(self.knobs)}" if len(self.knobs) > 1 else first
 
     @property
-    def choice(self) -> QueueChoice:
-        """The judge of the queues."""
-        return QueueChoice(self.rows, self.bench.targets, shortest_trip_s(self.bench.resolved, self.knobs[0]))
-
-    @property
-    def best(self) -> int:
-        """The best of the queues, before it is simulated with other random numbers."""
-        return self.choice.best
-
-    @property
     def chosen(self) -> int:
         """The answer: the best one if it is better with other random numbers too, else the present one."""
-        return self.best if self.best and self.choice.is_better(self.after, self.before) else 0
+        return self.choice.best if self.choice.best and self.choice.is_better(self.after, self.before) else 0
 
     @property
     def compared(self) -> QueuesCompared:
         """The queues with what speaks against each that is not the answer."""
         answer = self.rows[self.chosen]
-        refuted = self.rows[self.best] if self.best != self.chosen else None
+        refuted = self.rows[self.choice.best] if self.choice.best != self.chosen else None
         judged = (
             replace(row, is_chosen=row is answer, reason=self.choice.reason(row, answer, refuted)) for row in self.rows
         )
@@ -123,8 +118,7 @@ def _longest_wait_s(knob: Knob, links: Sequence[Row]) -> float:
 
 
 def _has_levels(resolved: Resolved, knob: Knob) -> bool:
-    element = next(one for one in resolved.elements if one.name == knob.names[0])
-    return element.queue.scheduler.kind == "priority"
+    return resolved.elements_by_name[knob.names[0]].queue.scheduler.kind == "priority"
 
 
 def _length(bench: Bench, knob: Knob, tried: Sequence[Queue]) -> Length:
@@ -140,10 +134,10 @@ def _length(bench: Bench, knob: Knob, tried: Sequence[Queue]) -> Length:
 def _compared(bench: Bench, knobs: Sequence[Knob], tried: Sequence[Queue]) -> _Found:
     length = _length(bench, knobs[0], tried)
     rows = tuple(try_queues(bench, knobs, tried, length, f"{plural(len(tried), 'queue')} at {knobs[0].place}"))
-    best = QueueChoice(rows, bench.targets, shortest_trip_s(bench.resolved, knobs[0])).best
-    pair = [tried[0], tried[best]]
+    choice = QueueChoice(rows, bench.targets, shortest_trip_s(bench.resolved, knobs[0]))
+    pair = [tried[0], tried[choice.best]]
     before, after = try_queues(bench, knobs, pair, length.other, "the answer once more, with other random numbers")
-    return _Found(bench, tuple(knobs), length, tuple(tried), rows, before, after)
+    return _Found(bench, tuple(knobs), length, tuple(tried), choice, before, after)
 
 
 def _recommendation(found: _Found) -> Recommendation:
@@ -173,15 +167,14 @@ def _answer(found: _Found) -> str:
             f"those of light flows {seconds(short(row.light_p95_s))} instead of {seconds(short(own.light_p95_s))}"
         )
     parts += _costs(row, own)
-    queue = found.tried[found.chosen]
-    return f"{queue.name} at {place}{f' and {queue.also}' if queue.also else ''}: {', '.join(parts)}"
+    return f"{found.tried[found.chosen].at(place)}: {', '.join(parts)}"
 
 
 def _why_kept(found: _Found) -> str:
-    if found.best:
+    if found.choice.best:
         return (
-            f"{found.rows[found.best].name} was the best of those that were tried, but is not better with other random "
-            "numbers"
+            f"{found.rows[found.choice.best].name} was the best of those that were tried, but is not better with other "
+            "random numbers"
         )
     if found.choice.excluded(found.rows[0]):
         return "no queue that was tried meets the targets"

@@ -220,11 +220,7 @@ def story_of_packet(resolved: Resolved, traces: Traces, flow: str, packet: int, 
         return Story(flow, packet, tuple(events), (), facts)
     recovery = _recovery(own, detection, repairs)
     if detection is not None:
-        # Of a packet that a recovery finds lost later the sender records nothing but that it is sent again.
-        itself = int(detection["sequence"]) == packet and (
-            near_s == detection["time_s"] or not _is_in_flight(repairs, detection)
-        )
-        recovery["found_s"] = recovery["recovery_s"] if itself else repairs[0].sent
+        recovery["found_s"] = _found_s(detection, packet, repairs, near_s)
     return Story(flow, packet, tuple(events), tuple(_cost(facts, recovery, resolved)), {**facts, **recovery})
 
 
@@ -268,6 +264,17 @@ def _detection(
         if len(begun):
             return begun.iloc[-1]
     return own.iloc[0] if len(own) else None
+
+
+def _found_s(detection: Any, packet: int, repairs: Sequence[Journey], near_s: float | None) -> float:
+    """Give when a packet was found lost [s]: by its own detection, unless its repair was in flight then.
+
+    Of a packet that a recovery finds lost later the sender records nothing but that it is sent again.
+    """
+    is_own = int(detection["sequence"]) == packet
+    if is_own and (near_s == detection["time_s"] or not _is_in_flight(repairs, detection)):
+        return float(detection["time_s"])
+    return repairs[0].sent
 
 
 def _is_in_flight(repairs: Sequence[Journey], detection: Any) -> bool:

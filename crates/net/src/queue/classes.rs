@@ -32,7 +32,7 @@ struct Class {
 pub(super) struct Turn {
     /// Bytes that the class may still send before its turn ends (`deficit`).
     pub(super) deficit: i64,
-    /// Whether the class is active: it is in one of the lists of classes that take turns.
+    /// Membership in a list of classes that take turns.
     pub(super) active: bool,
     /// Quanta that the class may send in a round; 0 until they are looked up.
     pub(super) weight: u16,

@@ -21,7 +21,7 @@ impl Selective {
         }
     }
 
-    /// Begins with a window of one packet, as SYNs were lost (RFC 6298 section 5.7; Linux `tcp_init_transfer`).
+    /// Begins with a window of one packet, as SYNs were lost (RFC 6928 section 2; Linux `tcp_init_transfer`).
     pub fn on_lost_handshake(&mut self) {
         self.window.cwnd = 1.0;
     }
