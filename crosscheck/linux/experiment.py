@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 BOOT_S = 0.1011
-"""Time on the kernel's clock at a run's beginning: what the guest's settings take, and a tenth of a second [s]."""
+"""Time on the kernel's clock at a run's beginning [s] (kit/lab.c: BASE)."""
 TICKS_S = BOOT_S - 300.0 + 2**19 * 0.001
 """Time that the kernel's ticks show then, modulo the coarsest interval of its timers that matters [s].
 

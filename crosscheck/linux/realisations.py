@@ -20,6 +20,8 @@ SHIFTS_US = (0, 1, 2, 5, 10, 20, 50, 100, 200, 300, 400, 500, 600, 700, 800, 900
 """Starts of realisations, after the kernel's ticks [us]; the first is the run itself."""
 STATES = 8
 """Delays that ours take in turn."""
+MILLISECOND_S = 0.001
+"""Unit of the kernel's timestamps and ticks [s]."""
 
 
 def shift_name(shift_us: float) -> str:
@@ -45,22 +47,31 @@ def realise(scenario: Scenario, shift_us: float) -> Scenario:
     Returns
     -------
     dict
-        The same with timers that expire by the kernel's clock, later flows and steps of the delay, another seed and
-        ACKs whose delays vary.
+        The same on the kernel's clock; with a shift, another seed, and ACKs whose delays vary.
     """
+    by_clock = _on_clock(scenario)
+    return _shift(by_clock, shift_us) if shift_us else by_clock
+
+
+def _on_clock(scenario: Scenario) -> Scenario:
+    """Let a scenario begin as long after a millisecond's beginning as the kernel's run does."""
     clock_s = TICKS_S + translate(scenario).offset_s
-    flows = [_by_clock(flow, clock_s) for flow in scenario["flows"]]
-    if not shift_us:
-        return {**scenario, "flows": flows}
+    phase_s = round(clock_s % MILLISECOND_S, 9)
+    flows = [_later(_by_clock(flow, clock_s - phase_s), phase_s) for flow in scenario["flows"]]
+    return {**scenario, "flows": flows, "elements": [_later_element(one, phase_s) for one in scenario["elements"]]}
+
+
+def _shift(scenario: Scenario, shift_us: float) -> Scenario:
+    """Let flows and steps of the delay be later, by another seed, with ACKs whose delays vary."""
     link = scenario["elements"][bottleneck_of(scenario)]
     stay_s = scenario["flows"][0]["packet_bytes"] * 8.0 / link["rate_bps"]
     # Each flow has a link of its own, so that its ACKs vary apart from those of others.
     first = len(scenario["elements"])
-    links = [_jitter(stay_s, number) for number in range(len(flows))]
-    later = [_later(flow, shift_us, first + number) for number, flow in enumerate(flows)]
+    links = [_jitter(stay_s, number) for number in range(len(scenario["flows"]))]
+    flows = [_across(_later(flow, shift_us / 1e6), first + number) for number, flow in enumerate(scenario["flows"])]
     run = {**scenario["run"], "seed": scenario["run"]["seed"] + round(shift_us)}
-    elements = [_later_steps(element, shift_us) for element in scenario["elements"]]
-    return {**scenario, "elements": [*elements, *links], "flows": later, "run": run}
+    elements = [_later_steps(element, shift_us / 1e6) for element in scenario["elements"]]
+    return {**scenario, "elements": [*elements, *links], "flows": flows, "run": run}
 
 
 def _by_clock(flow: Scenario, clock_s: float) -> Scenario:
@@ -74,18 +85,31 @@ def _with(flow: Scenario, settings: Scenario) -> Scenario:
     return {**flow, "traffic": {**flow["traffic"], "connection": {**tcp_of(flow), **settings}}}
 
 
-def _later(flow: Scenario, shift_us: float, hop: int) -> Scenario:
-    """Start a flow later, and let its ACKs cross one more element."""
-    crossing = _with(flow, {"return_path": [*tcp_of(flow)["return_path"], hop]})
-    return {**crossing, "start_s": flow["start_s"] + shift_us / 1e6}
+def _later(flow: Scenario, by_s: float) -> Scenario:
+    """Start a flow later."""
+    return {**flow, "start_s": flow["start_s"] + by_s}
 
 
-def _later_steps(element: Scenario, shift_us: float) -> Scenario:
+def _across(flow: Scenario, hop: int) -> Scenario:
+    """Let the ACKs of a flow cross one more element."""
+    return _with(flow, {"return_path": [*tcp_of(flow)["return_path"], hop]})
+
+
+def _later_element(element: Scenario, by_s: float) -> Scenario:
+    """Let the steps of an element's delay, and the first update of its PIE, be later."""
+    queue = element.get("queue") or {}
+    if "first_update_s" not in (queue.get("aqm") or {}):
+        return _later_steps(element, by_s)
+    aqm = {**queue["aqm"], "first_update_s": queue["aqm"]["first_update_s"] + by_s}
+    return {**_later_steps(element, by_s), "queue": {**queue, "aqm": aqm}}
+
+
+def _later_steps(element: Scenario, by_s: float) -> Scenario:
     """Let the delay of an element step later, as the kernel's does: there all that happens after the start is later."""
     process = element.get("delay_process")
     if process is None or process["law"]["kind"] != "steps":
         return element
-    steps = [[at_s + shift_us / 1e6 if at_s else at_s, extra_s] for at_s, extra_s in process["law"]["steps_s"]]
+    steps = [[at_s + by_s if at_s else at_s, extra_s] for at_s, extra_s in process["law"]["steps_s"]]
     return {**element, "delay_process": {**process, "law": {**process["law"], "steps_s": steps}}}
 
 

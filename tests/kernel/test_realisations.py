@@ -1,10 +1,13 @@
 """Realisations of a scenario, which differ in nothing that matters."""
 
+import numpy as np
+import pytest
+
 from ackclock.scenario import load, resolve
 from crosscheck.linux import ours
-from crosscheck.linux.draw import draw
+from crosscheck.linux.draw import draw, draw_managed
 from crosscheck.linux.experiment import JITTER_S, TICKS_S
-from crosscheck.linux.realisations import SHIFTS_US, realise, shift_name, shifts_of
+from crosscheck.linux.realisations import MILLISECOND_S, SHIFTS_US, realise, shift_name, shifts_of
 from crosscheck.linux.recorded import figures, runs
 
 SCENARIO = resolve(load(draw(5, 3))).to_dict()
@@ -13,7 +16,8 @@ SCENARIO = resolve(load(draw(5, 3))).to_dict()
 def test_a_realisation_starts_later_with_another_seed() -> None:
     later = realise(SCENARIO, 200.0)
     starts = [
-        (flow["start_s"], other["start_s"]) for flow, other in zip(SCENARIO["flows"], later["flows"], strict=True)
+        (flow["start_s"], other["start_s"])
+        for flow, other in zip(realise(SCENARIO, 0.0)["flows"], later["flows"], strict=True)
     ]
     assert all(abs(after - before - 200e-6) < 1e-12 for before, after in starts)
     assert later["run"]["seed"] == SCENARIO["run"]["seed"] + 200
@@ -22,21 +26,34 @@ def test_a_realisation_starts_later_with_another_seed() -> None:
 def test_a_step_of_the_delay_comes_later_too() -> None:
     """Else a start of 0.8 ms decides which packet is the last one before the step of `J_bbr` (kit/lab.c: `base`)."""
     scenario = runs()["J_bbr"].scenario()
-    steps = [
-        element["delay_process"]["law"]["steps_s"]
-        for one in (scenario, realise(scenario, 800.0))
+    plain, later = (
+        np.array(element["delay_process"]["law"]["steps_s"])
+        for one in (realise(scenario, 0.0), realise(scenario, 800.0))
         for element in one["elements"]
         if element["name"] == "wire"
-    ]
-    assert steps == [[[0.0, 0.0], [10.0, 0.3]], [[0.0, 0.0], [10.0 + 800e-6, 0.3]]]
+    )
+    assert plain == pytest.approx(np.array([[0.0, 0.0], [10.0, 0.3]]), abs=MILLISECOND_S)
+    assert later - plain == pytest.approx(np.array([[0.0, 0.0], [800e-6, 0.0]]), abs=1e-9)
 
 
-def test_timers_expire_by_the_kernels_clock_in_the_run_itself_too() -> None:
+def test_the_run_itself_begins_at_the_kernels_time_after_a_tick() -> None:
     plain = realise(SCENARIO, 0.0)
+    later = {
+        round(flow["start_s"] - other["start_s"], 9)
+        for flow, other in zip(plain["flows"], SCENARIO["flows"], strict=True)
+    }
     clocks = {flow["traffic"]["connection"]["sender"]["rto"]["clock_offset_s"] for flow in plain["flows"]}
-    assert clocks == {TICKS_S}, "no connection begins before 0 s"
+    assert later == {0.0001}, "no connection begins before 0 s, and the kernel's clock shows 101.1 ms"
+    assert list(clocks) == pytest.approx([TICKS_S - 0.0001], abs=1e-12)
     assert plain["elements"] == SCENARIO["elements"]
-    assert [flow["start_s"] for flow in plain["flows"]] == [flow["start_s"] for flow in SCENARIO["flows"]]
+
+
+def test_the_first_update_of_pie_stays_at_its_time_of_the_kernels_clock() -> None:
+    scenario = resolve(load(draw_managed(1, 0))).to_dict()
+    first, later = (
+        one["elements"][0]["queue"]["aqm"]["first_update_s"] for one in (scenario, realise(scenario, 800.0))
+    )
+    assert later - first == pytest.approx(0.0001, abs=1e-9), "the queue is there before the run begins"
 
 
 def test_its_acks_cross_a_link_whose_delays_are_shorter_than_ten_microseconds() -> None:

@@ -45,6 +45,7 @@
 #define TCP_CC_INFO 26
 #endif
 #define MAXF 64
+#define BASE .1011 /* time on the kernel's clock at the beginning of a run [s] */
 typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
@@ -405,8 +406,11 @@ static int run(const char *o) {
     }
     if (read(pp[0], &c, 1) < 1)
         die("receiver");
-    double base = ns(CLOCK_MONOTONIC) / 1e9 + .1 + shift / 1e6; /* t = 0; shift [us] moves it against the kernel's ticks */
-    u64 basereal = ns(CLOCK_REALTIME) + 100000000ull + (u64)(shift * 1e3);
+    /* t = 0, at the same time after a tick whatever the guest's settings take; shift [us] moves it against the ticks. */
+    double base = BASE + shift / 1e6, wait = base - ns(CLOCK_MONOTONIC) / 1e9;
+    if (wait < .05)
+        die("the guest's settings took too long");
+    u64 basereal = ns(CLOCK_REALTIME) + (u64)(wait * 1e9);
     if (num("cap", 1) > 0) {
         if (!(kid[nk++] = fork()))
             capture(o, basereal, num("acks", 0), pp[1]);

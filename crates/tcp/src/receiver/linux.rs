@@ -15,6 +15,7 @@ mod blocks;
 mod common;
 mod data;
 mod round_trip;
+mod waiting;
 mod window;
 
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use crate::memory::OVERHEAD;
 use crate::LinuxReceiver;
 use blocks::Blocks;
 use common::Common;
+use waiting::Waiting;
 
 /// Most quick ACKs in a row (`TCP_MAX_QUICKACKS`).
 const MOST_QUICK: u8 = 16;
@@ -40,8 +42,6 @@ const LEAST_RTO_MS: u64 = 200;
 const INITIAL_RTO_MS: u64 = 1000;
 /// Largest window that the SYN can announce \[bytes\].
 const FIRST_WINDOW: u64 = 65535;
-/// Segments that share the overhead of one when they wait together (`MAX_SKB_FRAGS`).
-const COALESCED: u64 = 17;
 /// Initial window of a sender \[packets\] (`TCP_INIT_CWND`).
 const INITIAL_PACKETS: u64 = 10;
 /// Duplicate ACKs that are sent at once (`TCP_FASTRETRANS_THRESH`).
@@ -68,8 +68,6 @@ pub(super) struct LinuxAcks {
     compressed: u8,
     /// Duplicate ACKs sent at once (`dup_ack_counter`).
     duplicates: u8,
-    /// Packets beyond a hole that arrived without the one before them: each has a buffer of its own.
-    buffers: u32,
     /// The window of the last ACK as an ACK has it, [`Acknowledgment::of_window`]; 0 if windows are not announced.
     announced: u32,
     /// Delay of an ACK, which follows the time between segments (`ato`) \[ms\]; 0 before the first segment.
@@ -108,6 +106,8 @@ pub(super) struct LinuxAcks {
     window_start: Time,
     /// Runs of packets beyond a hole that ACKs report.
     blocks: Blocks,
+    /// Buffers of the packets beyond a hole.
+    waiting: Waiting,
     /// Number of the duplicate ACKs sent at once.
     duplicate: u64,
     /// Expiry of the timer of the ACKs held.
@@ -126,7 +126,7 @@ impl LinuxAcks {
     /// at the slowest server.
     pub(super) fn with_path(&self, return_delay: Time, service: Time) -> LinuxAcks {
         let mut common = Common::new(self.common.settings, self.common.clock);
-        (common.return_delay, common.service) = (return_delay, service);
+        common.set_path(return_delay, service);
         LinuxAcks::with(Arc::new(common))
     }
 
@@ -160,7 +160,6 @@ impl LinuxAcks {
             delayed: false,
             compressed: 0,
             duplicates: 0,
-            buffers: 0,
             delay_ms: 0,
             arrived: Time::ZERO,
             delayed_until: Time::NEVER,
@@ -178,6 +177,7 @@ impl LinuxAcks {
             window_end: 0,
             window_start: Time::NEVER,
             blocks: Blocks::default(),
+            waiting: Waiting::default(),
             duplicate: 0,
             compressed_until: Time::NEVER,
             due: Time::NEVER,

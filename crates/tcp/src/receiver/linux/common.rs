@@ -17,6 +17,8 @@ pub(super) struct Common {
     pub(super) settings: LinuxReceiver,
     /// Time of an ACK on an empty return path.
     pub(super) return_delay: Time,
+    /// Time that it lacks to whole milliseconds.
+    pub(super) return_rest: Time,
     /// Longest service of a data packet on its way.
     pub(super) service: Time,
     /// Length of an ACK without blocks \[bytes\].
@@ -42,6 +44,7 @@ impl Common {
         Common {
             settings,
             return_delay: Time::ZERO,
+            return_rest: Time::ZERO,
             service: Time::ZERO,
             ack_bytes: 0,
             clock,
@@ -52,6 +55,13 @@ impl Common {
             segment: Divisor::new(u64::from(settings.segment_bytes)),
             below_scale: (1 << settings.window_shift()) - 1,
         }
+    }
+
+    /// Sets the time of an ACK on an empty return path, and the longest service of a data packet.
+    pub(super) fn set_path(&mut self, return_delay: Time, service: Time) {
+        (self.return_delay, self.service) = (return_delay, service);
+        let whole = self.millisecond.quotient_up(return_delay.ticks());
+        self.return_rest = self.millisecond().times(whole) - return_delay;
     }
 
     pub(super) fn millisecond(&self) -> Time {

@@ -3,10 +3,22 @@
 use base::{prefetch, Marks, Time};
 
 use super::blocks::Flush;
-use super::{LinuxAcks, COALESCED, ECN_QUICK, MOST_QUICK};
+use super::{LinuxAcks, ECN_QUICK, MOST_QUICK};
 use crate::memory::OVERHEAD;
 use crate::receiver::ecn::Demand;
 use crate::receiver::{Acknowledgment, Receiver, LOGS, UNREAD, WITH_ECN};
+
+/// The effects of a packet on those that wait.
+#[derive(Default)]
+struct Taken {
+    /// Whether it fills the last hole, so that it is acknowledged at once (RFC 5681 section 4.2).
+    filled: bool,
+    /// Memory that segments take then: the application reads what is delivered after the ACK is sent (`tcp_data_queue`,
+    /// `sk_data_ready`) \[bytes\].
+    used: u64,
+    /// First packet that the application does not read in one piece with this one, if it reads this one.
+    read: Option<u64>,
+}
 
 impl Receiver {
     /// Handles a packet in order while none is held beyond a hole, without ECN, as `on_data_by_linux` does. Returns the `journal` of the ACK that is sent at once, if any.
@@ -66,26 +78,23 @@ impl Receiver {
         if sequence <= rules.acked && stamp >= self.echo {
             self.echo = stamp;
         }
-        let (mut demand, mut earlier) = (Demand::default(), None);
-        if self.held & WITH_ECN != 0 {
-            let is_delayed = self.linux_rules()?.delayed;
-            demand = self.take_marks(sequence, marks);
-            earlier = self.ack_of_earlier(demand, is_delayed);
-        }
-        let (filled, used) = self.take_by_linux(now, sequence, marks, demand.quick);
+        let (demand, earlier) = self.demand_of(sequence, marks);
+        let taken = self.take_by_linux(now, sequence, marks, demand.quick);
         let (next, held, selective) = (self.next, self.held(), self.selective);
         // An ACK that was held and is sent on account of a packet leaves none to send for it (`tcp_ack_snd_check`).
-        let sends = flushed.is_none()
-            && (filled || demand.now || self.linux_rules()?.acknowledges_now(now, next, (held, used), selective));
+        let at_once = taken.filled || demand.now;
+        let memory = (held, taken.used);
+        let sends =
+            flushed.is_none() && (at_once || self.linux_rules()?.acknowledges_now(now, next, memory, selective));
         let follows = earlier.is_some();
         let acknowledgment = match earlier.or(flushed) {
-            None if sends => self.acknowledge_with_memory(used, true),
+            None if sends => self.acknowledge_with_memory(taken.used, true),
             sent => sent,
         };
         let rules = self.linux_rules()?;
-        if next > before {
-            // The application reads segment by segment: the first one ends a round trip, if any does.
-            rules.adjust(now, before + 1);
+        if let Some(read) = taken.read {
+            // The application reads buffer by buffer: the first one ends a round trip, if any does.
+            rules.adjust(now, read);
         }
         if follows {
             rules.follow(now, next, held);
@@ -94,6 +103,16 @@ impl Receiver {
         }
         self.deadline = rules.deadline();
         acknowledgment
+    }
+
+    /// Takes note of a packet's marks; returns what they demand, and the ACK of the packets before it that they lead to.
+    fn demand_of(&mut self, sequence: u64, marks: Marks) -> (Demand, Option<Acknowledgment>) {
+        if self.held & WITH_ECN == 0 {
+            return (Demand::default(), None);
+        }
+        let is_delayed = self.linux_rules().is_some_and(|rules| rules.delayed);
+        let demand = self.take_marks(sequence, marks);
+        (demand, self.ack_of_earlier(demand, is_delayed))
     }
 
     /// Takes note of a packet that is not the next one, for ACKs to report; returns an ACK that was held and is sent on its
@@ -113,20 +132,18 @@ impl Receiver {
         before
     }
 
-    /// Delivers a packet, or holds it beyond a hole; returns whether it fills the last hole, so that it is acknowledged at
-    /// once (RFC 5681 section 4.2), and the memory that segments take then: the application reads what is delivered after
-    /// the ACK is sent (`tcp_data_queue`, `sk_data_ready`) \[bytes\].
-    fn take_by_linux(&mut self, now: Time, sequence: u64, marks: Marks, quick: bool) -> (bool, u64) {
+    /// Delivers a packet, or holds it beyond a hole.
+    fn take_by_linux(&mut self, now: Time, sequence: u64, marks: Marks, quick: bool) -> Taken {
         let (next, held) = (self.next, self.held());
         if sequence > next {
             self.hold_by_linux(sequence, quick);
-            return (false, self.memory_by_linux());
+            return Taken { used: self.memory_by_linux(), ..Taken::default() };
         }
-        let Some(rules) = self.linux_rules() else { return (false, 0) };
-        let unread = rules.memory(held);
+        let Some(rules) = self.linux_rules() else { return Taken::default() };
+        let used = rules.memory(held);
         if sequence < next {
             rules.enter_quick(MOST_QUICK);
-            return (false, unread);
+            return Taken { used, ..Taken::default() };
         }
         rules.arrive(now, next + 1, held, quick);
         rules.pushed |= marks.has(Marks::PSH);
@@ -139,19 +156,19 @@ impl Receiver {
         if self.held() > 0 {
             self.log_advance();
         }
+        let (after, left, mut read) = (self.next, self.held(), sequence + 1);
         if held > 0 {
-            let (next, left) = (self.next, self.held());
             if let Some(rules) = self.linux_rules() {
-                rules.advance(next, held, left);
+                rules.blocks.advance(after, left);
+                read = rules.waiting.release(sequence);
             }
         }
-        (held > 0 && self.held() == 0, unread)
+        Taken { filled: held > 0 && left == 0, used, read: Some(read) }
     }
 
     /// Holds a packet beyond a hole (`tcp_data_queue_ofo`); the window grows with it if it is acknowledged selectively.
     fn hold_by_linux(&mut self, sequence: u64, quick: bool) {
         let (held, selective, fresh) = (self.held(), self.selective, self.beyond.insert(self.next, sequence));
-        let follows = self.beyond.contains(self.next, sequence - 1);
         self.held += u32::from(fresh);
         let Some(rules) = self.linux_rules() else { return };
         if quick {
@@ -160,7 +177,9 @@ impl Receiver {
         if fresh && selective {
             rules.grow(rules.memory(held));
         }
-        rules.buffers += u32::from(fresh && !follows);
+        if fresh {
+            rules.waiting.hold(sequence);
+        }
     }
 
     /// Returns the memory that segments beyond a hole take \[bytes\].
@@ -242,20 +261,10 @@ impl LinuxAcks {
         prefetch(&self.sampled);
     }
 
-    /// Takes note that fewer segments than `held` are beyond a hole, as the ones before `next` were delivered.
-    fn advance(&mut self, next: u64, held: u32, left: u32) {
-        self.blocks.advance(next, left);
-        // What was delivered began with a segment that had a buffer of its own.
-        let freed = u32::from(left < held);
-        self.buffers = if left == 0 { 0 } else { self.buffers.saturating_sub(freed) };
-    }
-
     /// Returns the memory of segments beyond a hole: those that follow others share buffers (`tcp_ooo_try_coalesce`)
     /// \[bytes\].
     #[inline(always)]
     pub(super) fn memory(&self, held: u32) -> u64 {
-        let buffers = u64::from(self.buffers.min(held));
-        let held = u64::from(held);
-        held * self.segment() + (buffers + (held - buffers) / COALESCED) * OVERHEAD
+        u64::from(held) * self.segment() + self.waiting.buffers() * OVERHEAD
     }
 }

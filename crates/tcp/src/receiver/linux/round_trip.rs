@@ -8,15 +8,17 @@ impl LinuxAcks {
     /// Takes a sample from the timestamp that a segment echoes, `echo_age` older than it (`tcp_rcv_rtt_measure_ts`).
     #[inline(always)]
     pub(super) fn sample_rtt(&mut self, now: Time, stamp: Time, echo_age: u32) {
-        let echoed = stamp - self.common.echo_age.span(echo_age);
+        // The ACK's timestamp is that of its sending; both times are as much later here, in whole milliseconds.
+        let echoed = stamp - self.common.echo_age.span(echo_age) + self.common.return_rest;
         if echoed >= self.sampled && echoed - self.sampled < self.common.millisecond() {
             return;
         }
         let echoed_ms = self.common.milliseconds(echoed);
         self.sampled = self.common.millisecond().times(echoed_ms);
-        let now_ms = self.common.milliseconds(now + self.common.return_delay);
+        let now_ms = self.common.milliseconds(now + self.common.return_delay + self.common.return_rest);
         if self.first_rtt_ms == 0 {
-            self.first_rtt_ms = (now_ms - self.common.milliseconds(stamp)).max(1);
+            let back = self.common.milliseconds(now + self.common.return_delay);
+            self.first_rtt_ms = (back - self.common.milliseconds(stamp)).max(1);
             // The application reads from the last ACK of the handshake on (`tcp_init_buffer_space`).
             self.read_from.1 = now - self.common.service;
         }
@@ -41,5 +43,26 @@ impl LinuxAcks {
             self.rtt8_us += sample_us - self.rtt8_us / 8;
         }
         self.read_until = self.read_from.1 + self.common.span(self.rtt8_us / 8);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Clock;
+
+    use super::*;
+    use crate::LinuxReceiver;
+
+    #[test]
+    fn a_sample_is_from_the_millisecond_in_which_the_ack_was_sent() {
+        let clock = Clock::new(1_000_000_000);
+        let microseconds = |us: u64| Time::from_ticks(1000 * us);
+        let fresh = LinuxAcks::new(LinuxReceiver::default(), clock).with_path(microseconds(41_188), Time::ZERO);
+        // The sender has the ACK at 100 ms or 0.2 ms later, so that it was sent at 58.812 ms or 59.012 ms.
+        for (stamp, expected) in [(100_000, 83_000), (100_187, 83_000), (100_188, 82_000), (100_200, 82_000)] {
+            let mut rules = fresh.clone();
+            rules.sample_rtt(microseconds(141_100), microseconds(stamp), 0);
+            assert_eq!(rules.rtt8_us, 8 * expected, "{stamp}");
+        }
     }
 }

@@ -1,0 +1,82 @@
+//! The buffers of segments that wait beyond a hole (Linux `tcp_data_queue_ofo`, `tcp_ofo_queue`).
+
+/// Segments that share a buffer at most (`MAX_SKB_FRAGS`).
+const MOST: u64 = 17;
+
+/// The buffers in the order of their packets: the first packet of each, and one past the last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Waiting {
+    buffers: Vec<(u64, u64)>,
+}
+
+impl Waiting {
+    /// Returns the number of buffers.
+    pub(super) fn buffers(&self) -> u64 {
+        self.buffers.len() as u64
+    }
+
+    /// Holds a packet that is not held: in the buffer that ends before it, if that has room (`tcp_ooo_try_coalesce`), or
+    /// else in one of its own.
+    pub(super) fn hold(&mut self, sequence: u64) {
+        let index = self.buffers.partition_point(|&(first, _)| first < sequence);
+        if let Some((first, end)) = index.checked_sub(1).and_then(|before| self.buffers.get_mut(before)) {
+            if *end == sequence && *end - *first < MOST {
+                *end += 1;
+                return;
+            }
+        }
+        self.buffers.insert(index, (sequence, sequence + 1));
+    }
+
+    /// Releases the packets that follow `filler`, which fills the first hole, in order. Returns the first packet that the
+    /// application does not read in one piece with it: a buffer joins the one before it if both have room together
+    /// (`tcp_ofo_queue`).
+    pub(super) fn release(&mut self, filler: u64) -> u64 {
+        let (mut next, mut read) = (filler + 1, filler + 1);
+        let mut released = 0;
+        while let Some(&(_, end)) = self.buffers.get(released).filter(|&&(first, _)| first == next) {
+            if read == next && end - filler <= MOST {
+                read = end;
+            }
+            next = end;
+            released += 1;
+        }
+        if released == self.buffers.len() {
+            self.buffers = Vec::new();
+        } else {
+            self.buffers.drain(..released);
+        }
+        read
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn holding(packets: impl IntoIterator<Item = u64>) -> Waiting {
+        let mut waiting = Waiting::default();
+        packets.into_iter().for_each(|sequence| waiting.hold(sequence));
+        waiting
+    }
+
+    #[test]
+    fn seventeen_packets_that_follow_each_other_share_a_buffer() {
+        assert_eq!(holding(1..=17).buffers(), 1);
+        assert_eq!(holding(1..=18).buffers(), 2);
+        assert_eq!(holding((1..=17).rev()).buffers(), 17, "none follows one that is there");
+        assert_eq!(holding([1, 3, 2]).buffers, [(1, 3), (3, 4)], "a packet between two joins the first");
+    }
+
+    #[test]
+    fn what_fills_a_hole_is_read_with_the_buffers_that_join_it() {
+        let mut waiting = holding([1, 2, 4]);
+        assert_eq!((waiting.release(0), waiting.buffers()), (3, 1));
+        assert_eq!((waiting.release(3), waiting.buffers()), (5, 0));
+        assert_eq!(holding(1..=16).release(0), 17);
+        assert_eq!(holding(1..=17).release(0), 1, "a full buffer has no room for the packet before it");
+        assert_eq!(holding([1, 3, 2]).release(0), 4, "all buffers that have room together");
+        assert_eq!(holding((2..=18).chain([1])).release(0), 2, "the second buffer is full");
+        assert_eq!(holding([5]).release(3), 4, "none follows it");
+    }
+}
