@@ -48,9 +48,9 @@ const INITIAL_PACKETS: u64 = 10;
 const IMMEDIATE_DUPLICATES: u8 = 3;
 /// ACKs that one ACK replaces at most (`tcp_comp_sack_nr`).
 const MOST_COMPRESSED: u8 = 44;
-/// Longest time for which ACKs beyond a hole are held \[us\], and the slack of its timer (`tcp_comp_sack_delay_ns`,
+/// Longest time for which ACKs beyond a hole are held \[ns\], and the slack of its timer (`tcp_comp_sack_delay_ns`,
 /// `tcp_comp_sack_slack_ns`).
-const COMPRESSION_US: (u64, u64) = (1000, 100);
+const COMPRESSION_NS: (u64, u64) = (1_000_000, 100_000);
 
 /// The state of the rules.
 #[derive(Clone, Debug)]
@@ -95,8 +95,8 @@ pub(super) struct LinuxAcks {
     read_until: Time,
     /// Eight times the smoothed round trip \[us\]; 0 before the first sample.
     rtt8_us: u64,
-    /// First round trip, which the kernel knows from the handshake \[ms\].
-    first_rtt_ms: u64,
+    /// First round trip, which the kernel knows from the handshake \[us\]; 0 before the first segment.
+    first_rtt_us: u64,
     /// Start of the millisecond of the ACK that the last sample was of, as each one gives a sample once; [`Time::NEVER`]
     /// before the first.
     sampled: Time,
@@ -172,7 +172,7 @@ impl LinuxAcks {
             read_from: (0, Time::ZERO),
             read_until: Time::NEVER,
             rtt8_us: 0,
-            first_rtt_ms: 0,
+            first_rtt_us: 0,
             sampled: Time::NEVER,
             window_end: 0,
             window_start: Time::NEVER,
@@ -204,9 +204,9 @@ impl LinuxAcks {
 
     /// Returns the retransmission timeout after the handshake \[ms\]; this end sends no data.
     fn rto_ms(&self) -> u64 {
-        match self.first_rtt_ms {
+        match self.first_rtt_us {
             0 => INITIAL_RTO_MS,
-            rtt => rtt + (2 * rtt).max(LEAST_RTO_MS),
+            rtt => (rtt + (2 * rtt).max(1000 * LEAST_RTO_MS)).div_ceil(1000),
         }
     }
 
@@ -281,8 +281,8 @@ impl LinuxAcks {
     /// (`tcp_send_delayed_ack`).
     fn delay(&mut self, now: Time) -> bool {
         let mut delay = self.delay_ms;
-        if delay > LEAST_DELAY_MS && self.first_rtt_ms > 0 {
-            delay = delay.min(self.first_rtt_ms.max(LEAST_DELAY_MS));
+        if delay > LEAST_DELAY_MS && self.first_rtt_us > 0 {
+            delay = delay.min(self.first_rtt_us.div_ceil(1000).max(LEAST_DELAY_MS));
         }
         delay = delay.min(MOST_DELAY_MS);
         // Timers expire in the millisecond after theirs.
@@ -311,13 +311,13 @@ impl LinuxAcks {
         }
         self.compressed += 1;
         if self.compressed_until == Time::NEVER {
-            let (longest, slack) = COMPRESSION_US;
-            let rtt8_us = match self.first_rtt_ms {
+            let (longest, slack) = COMPRESSION_NS;
+            let rtt8_us = match self.first_rtt_us {
                 0 => self.rtt8_us,
-                first => self.rtt8_us.min(8000 * first),
+                first => self.rtt8_us.min(8 * first),
             };
-            let delay = longest.min(rtt8_us / 8 / 20) + slack;
-            let until = now + Time::from_ticks(delay * self.common.millisecond().ticks() / 1000);
+            let delay = longest.min(rtt8_us * 125 / 20) + slack;
+            let until = now + Time::from_ticks(delay * self.common.millisecond().ticks() / 1_000_000);
             // The timer of a delayed ACK sends those that are held too, also long after its own was sent.
             let other = if self.delayed_until > now { self.delayed_until } else { Time::NEVER };
             self.compressed_until = until.min(other);

@@ -16,11 +16,12 @@ impl LinuxAcks {
         let echoed_ms = self.common.milliseconds(echoed);
         self.sampled = self.common.millisecond().times(echoed_ms);
         let now_ms = self.common.milliseconds(now + self.common.return_delay + self.common.return_rest);
-        if self.first_rtt_ms == 0 {
-            let back = self.common.milliseconds(now + self.common.return_delay);
-            self.first_rtt_ms = (back - self.common.milliseconds(stamp)).max(1);
-            // The application reads from the last ACK of the handshake on (`tcp_init_buffer_space`).
-            self.read_from.1 = now - self.common.service;
+        if self.first_rtt_us == 0 {
+            // The last ACK of the handshake came before this segment, which was sent with it (`tcp_synack_rtt_meas`).
+            let opened = (now - self.common.service).max(stamp);
+            self.first_rtt_us = self.common.microseconds(opened + self.common.return_delay - stamp).max(1);
+            // The application reads from then on (`tcp_init_buffer_space`).
+            self.read_from.1 = opened;
         }
         self.update_rtt(1000 * (now_ms - echoed_ms).max(1), false);
     }
