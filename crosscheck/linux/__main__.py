@@ -13,7 +13,7 @@ from typing import Any
 
 from crosscheck.batch import MOST_SEEDS
 from crosscheck.linux import kernel, ours, recorded
-from crosscheck.linux.check import Case, Mark, Report, check, resolved
+from crosscheck.linux.check import Case, Mark, Report, check, resolved, same_packets
 from crosscheck.linux.draw import draw, draw_managed
 from crosscheck.linux.figures import compare
 from crosscheck.linux.path import UnplayableError, bottleneck_of
@@ -116,6 +116,7 @@ def _own(source: str, out: Path) -> int:
         _say(figure.line())
     for line in _finish_lines(played, ours.finishes_s(scenario)):
         _say(line)
+    _say(same_packets(scenario, played.sent).line())
     out.mkdir(parents=True, exist_ok=True)
     path = out / f"{Path(source).stem}.png"
     save_picture(path, scenario, played, ours.traces(scenario))

@@ -8,8 +8,9 @@ from typing import Any
 
 from crosscheck.linux import kernel, ours
 from crosscheck.linux.figures import LEAST_REALISATIONS, Agreement, Compared, Figures, compare
-from crosscheck.linux.path import Scenario, bottleneck_of
-from crosscheck.linux.realisations import SHIFTS_US, realise, shift_name, shifts_of
+from crosscheck.linux.packets import Same, Sent, compare_sent
+from crosscheck.linux.path import Scenario, around, bottleneck_of
+from crosscheck.linux.realisations import SHIFTS_US, phase_of_s, realise, shift_name, shifts_of
 from crosscheck.linux.translate import translate
 
 PLAYED_US = SHIFTS_US[::2]
@@ -40,18 +41,22 @@ class Report:
         The figures.
     detail : str
         What is known of a difference, or what went wrong.
+    same : Same, optional
+        The part of the run itself in which both send the same packets; shown, not judged.
     """
 
     name: str
     mark: Mark
     compared: list[Compared] = field(default_factory=list)
     detail: str = ""
+    same: Same | None = None
 
     def text(self) -> str:
         """Write the report: a line, and one for each figure that is not within its tolerance."""
         apart = [one.line() for one in self.compared if one.agreement is not Agreement.WITHIN]
         lines = [f"{self.mark.value:<6} {self.name}", *(f"    {line}" for line in apart)]
-        return "\n".join([*lines, *(f"    {line}" for line in self.detail.splitlines())])
+        same = [f"    {self.same.line()}"] if self.same is not None else []
+        return "\n".join([*lines, *same, *(f"    {line}" for line in self.detail.splitlines())])
 
 
 def mark_of(compared: list[Compared], known: str | None = None) -> Mark:
@@ -85,8 +90,7 @@ class Case:
 
     def theirs(self, shift_us: float) -> Figures:
         """Give the kernel's figures of a shifted start, which is played unless it is recorded."""
-        recorded = self.spread.get(shift_name(shift_us)) if shift_us else None
-        return recorded or kernel.play(translate(self.scenario, shift_us)).figures
+        return self.spread.get(shift_name(shift_us)) or kernel.play(translate(self.scenario, shift_us)).figures
 
     def ours(self, shift_us: float) -> Figures:
         """Play a shifted start in our engine."""
@@ -107,15 +111,26 @@ def check(case: Case) -> Report:
         The result. Where a figure is not within its tolerance, shifted starts decide.
     """
     try:
-        compared = compare([case.theirs(0.0)], [case.ours(0.0)])
+        played, mine = kernel.play(translate(case.scenario)), case.ours(0.0)
+        same = same_packets(case.scenario, played.sent)
+        compared = compare([played.figures], [mine])
         if mark_of(compared) is not Mark.PASS:
             shifts = shifts_of(case.spread)
-            shifts = shifts if len(shifts) >= LEAST_REALISATIONS else list(PLAYED_US)
-            compared = compare([*map(case.theirs, shifts)], [*map(case.ours, shifts)])
+            shifts = [shift for shift in (shifts if len(shifts) >= LEAST_REALISATIONS else PLAYED_US) if shift]
+            compared = compare([played.figures, *map(case.theirs, shifts)], [mine, *map(case.ours, shifts)])
     except Exception as fault:  # noqa: BLE001 - a scenario that one side cannot run must not end the others
         return Report(case.name, Mark.FAIL, detail=f"{type(fault).__name__}: {fault}")
     mark = mark_of(compared, case.known)
-    return Report(case.name, mark, compared, case.known or "" if mark is Mark.KNOWN else "")
+    return Report(case.name, mark, compared, case.known or "" if mark is Mark.KNOWN else "", same)
+
+
+def same_packets(scenario: Scenario, theirs: Sent) -> Same:
+    """Find out until when our engine sends the packets of a run of the kernel's."""
+    bottleneck = bottleneck_of(scenario)
+    flows = (flow for flow in scenario["flows"] for _ in range(flow["count"]))
+    before_s = [around(scenario, flow, bottleneck)[0] - phase_of_s(scenario) for flow in flows]
+    mine = ours.sent(realise(scenario, 0.0), before_s)
+    return compare_sent(theirs, mine, scenario["run"]["duration_s"])
 
 
 def resolved(document: dict[str, Any]) -> Scenario:

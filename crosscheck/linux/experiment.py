@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from crosscheck.linux.path import HEADERS_BYTES, TIMESTAMP_BYTES
+
 BOOT_S = 0.1011
 """Time on the kernel's clock at a run's beginning [s] (kit/lab.c: BASE)."""
 TICKS_S = BOOT_S - 300.0 + 2**19 * 0.001
@@ -88,6 +90,11 @@ class Experiment:
     options: Mapping[str, str] = field(default_factory=dict)
     forward_steps: tuple[tuple[float, float], ...] = ()
     shift_us: float = 0.0
+
+    @property
+    def payload_bytes(self) -> int:
+        """Payload of a full packet [B]."""
+        return self.packet_bytes - HEADERS_BYTES - TIMESTAMP_BYTES * int(self.options.get("ts", "1"))
 
     @property
     def groups(self) -> list[tuple[float, float]]:

@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from crosscheck.linux.experiment import Experiment
 from crosscheck.linux.figures import Figures
+from crosscheck.linux.packets import Sent, read_sent
 
 KIT = Path(__file__).with_name("kit")
 CACHE = Path(__file__).parents[2] / "target" / "linux"
@@ -59,12 +60,15 @@ class Played:
         Every 10 ms the bottleneck: columns "t" [s], "queue_pkts", "drops_cum", "marks_cum".
     finishes_s : dict of int to float
         Instant of the last ACK of each flow that finished, by its number [s].
+    sent : dict
+        Data packets of each flow as they arrive at the bottleneck (`crosscheck.linux.packets.Sent`).
     """
 
     figures: Figures
     windows: Columns
     queue: Columns
     finishes_s: dict[int, float]
+    sent: Sent = field(default_factory=dict)
 
 
 def missing() -> str | None:
@@ -198,7 +202,8 @@ def _read(experiment: Experiment, folder: Path) -> Played:
     figures = read_figures(experiment, windows, analysed, _counters(folder / "o.nstat.csv"), log)
     for columns in (windows, queue):
         columns["t"] -= experiment.offset_s
-    return Played(figures, windows, known_queue(experiment, queue), read_finishes(experiment, log))
+    sent = read_sent(folder / "o.cap", len(experiment.flows), experiment.payload_bytes, experiment.offset_s)
+    return Played(figures, windows, known_queue(experiment, queue), read_finishes(experiment, log), sent)
 
 
 def known_queue(experiment: Experiment, queue: Columns) -> Columns:

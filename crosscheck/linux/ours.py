@@ -1,11 +1,13 @@
 """Plays of a scenario in our engine, and the figures that are compared with the kernel's."""
 
 import importlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from crosscheck.linux.figures import Figures
+from crosscheck.linux.packets import Sent
 from crosscheck.linux.path import payload_bytes
 
 TRACED = {"cwnd": True, "queue": True}
@@ -60,12 +62,29 @@ def traces(scenario: dict[str, Any]) -> dict[str, Any]:
     return {name: traced["traces"][name] for name in TRACED}
 
 
-def transmissions(scenario: dict[str, Any]) -> dict[str, Any]:
-    """Play a resolved scenario and give the instants and numbers of all packets sent, retransmissions included."""
+def sent(scenario: dict[str, Any], before_s: Sequence[float]) -> Sent:
+    """Play a resolved scenario and give all packets sent, by the instants at which they reach the bottleneck.
+
+    Parameters
+    ----------
+    scenario : dict
+        Resolved scenario whose flows have TCP.
+    before_s : sequence of float
+        Time from the sender to the bottleneck of each flow [s].
+
+    Returns
+    -------
+    dict
+        The packets of each flow.
+    """
     traced = _replication({**scenario, "trace": {**scenario["trace"], "sequence": True}})
     table = traced["traces"]["sequence"]
-    sent = np.isin(table["kind"], SENT)
-    return {name: table[name][sent] for name in ("time_s", "sequence")}
+    found = {}
+    for flow, earlier_s in enumerate(before_s):
+        own = (table["flow"] == flow) & np.isin(table["kind"], SENT)
+        if own.any():
+            found[flow] = (table["time_s"][own] + earlier_s, table["sequence"][own].astype(np.int64))
+    return found
 
 
 def dropped_packets(scenario: dict[str, Any]) -> list[int]:

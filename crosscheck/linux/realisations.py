@@ -53,10 +53,15 @@ def realise(scenario: Scenario, shift_us: float) -> Scenario:
     return _shift(by_clock, shift_us) if shift_us else by_clock
 
 
+def phase_of_s(scenario: Scenario) -> float:
+    """Compute the time after a millisecond's beginning at which the kernel's run of a scenario begins [s]."""
+    return round((TICKS_S + translate(scenario).offset_s) % MILLISECOND_S, 9)
+
+
 def _on_clock(scenario: Scenario) -> Scenario:
     """Let a scenario begin as long after a millisecond's beginning as the kernel's run does."""
+    phase_s = phase_of_s(scenario)
     clock_s = TICKS_S + translate(scenario).offset_s
-    phase_s = round(clock_s % MILLISECOND_S, 9)
     flows = [_later(_by_clock(flow, clock_s - phase_s), phase_s) for flow in scenario["flows"]]
     return {**scenario, "flows": flows, "elements": [_later_element(one, phase_s) for one in scenario["elements"]]}
 
