@@ -7,10 +7,11 @@ use super::slow_start::Start;
 use super::{AckSample, Counter, Settings, Window};
 
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct Common {
+    pub(super) counter: Counter,
     pub(super) clock: KernelClock,
     pub(super) slow_start: Start,
-    pub(super) counter: Counter,
 }
 
 impl Common {

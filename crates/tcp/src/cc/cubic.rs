@@ -47,12 +47,13 @@ const VALID: u64 = 1000 / 32;
 const UNMEASURED: u64 = 1000;
 
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 struct Cubic {
-    common: Common,
+    curve: Curve,
+    shape: Shape,
     /// Smallest round trip \[us\]; 0 before the first.
     delay_min: u64,
-    shape: Shape,
-    curve: Curve,
+    common: Common,
 }
 
 /// The parameters as Linux holds them.

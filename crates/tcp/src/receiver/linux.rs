@@ -18,6 +18,7 @@ mod round_trip;
 mod waiting;
 mod window;
 
+use std::mem::offset_of;
 use std::sync::Arc;
 
 use base::{Clock, Time};
@@ -52,28 +53,42 @@ const MOST_COMPRESSED: u8 = 44;
 /// `tcp_comp_sack_slack_ns`).
 const COMPRESSION_NS: (u64, u64) = (1_000_000, 100_000);
 
-/// The state of the rules.
+/// The state of the rules. What a segment in order needs comes first, in two cache lines ([`super::rest::Rest`]).
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct LinuxAcks {
     common: Arc<Common>,
     /// Number of the last ACK (`rcv_wup`).
     acked: u64,
-    /// Quick ACKs left.
-    quick: u8,
+    /// Arrival of the last segment in order.
+    arrived: Time,
+    /// Current limit of the window (`rcv_ssthresh`) \[bytes\].
+    limit: u64,
+    /// Limit up to which a segment in order raises it, while none waits beyond a hole \[bytes\].
+    most: u64,
+    /// Window of the last ACK (`rcv_wnd`) \[bytes\].
+    window: u64,
+    /// End of the round trip in which what the application reads is counted; [`Time::NEVER`] before the first sample.
+    read_until: Time,
+    /// Start of the millisecond of the ACK that the last sample was of, as each one gives a sample once; [`Time::NEVER`]
+    /// before the first.
+    sampled: Time,
+    /// Delay of an ACK, which follows the time between segments (`ato`) \[ms\]; 0 before the first segment.
+    delay_ms: u64,
+    /// Packet with which a window of data ends, which takes a round trip at least.
+    window_end: u64,
+    /// The window of the last ACK as an ACK has it, [`Acknowledgment::of_window`]; 0 if windows are not announced.
+    announced: u32,
     /// Whether a segment in order since the last ACK had PSH (`ICSK_ACK_PUSHED`).
     pushed: bool,
     /// Whether the receiver delays an ACK at present (`ICSK_ACK_TIMER`).
     delayed: bool,
+    /// Quick ACKs left.
+    quick: u8,
     /// ACKs held beyond a hole (`compressed_ack`).
     compressed: u8,
     /// Duplicate ACKs sent at once (`dup_ack_counter`).
     duplicates: u8,
-    /// The window of the last ACK as an ACK has it, [`Acknowledgment::of_window`]; 0 if windows are not announced.
-    announced: u32,
-    /// Delay of an ACK, which follows the time between segments (`ato`) \[ms\]; 0 before the first segment.
-    delay_ms: u64,
-    /// Arrival of the last segment in order.
-    arrived: Time,
     /// Expiry of the timer of the ACK that was delayed last. It runs on if the ACK is sent before (Linux
     /// `inet_csk_clear_xmit_timer`).
     delayed_until: Time,
@@ -81,28 +96,15 @@ pub(super) struct LinuxAcks {
     buffer: u64,
     /// Largest window that the buffer allows (`window_clamp`) \[bytes\].
     clamp: u64,
-    /// Current limit of the window (`rcv_ssthresh`) \[bytes\].
-    limit: u64,
-    /// Limit up to which a segment in order raises it, while none waits beyond a hole \[bytes\].
-    most: u64,
-    /// Window of the last ACK (`rcv_wnd`) \[bytes\].
-    window: u64,
     /// Most that the application has read in a round trip (`rcvq_space.space`) \[bytes\].
     read: u64,
-    /// First packet of the round trip in which what the application reads is counted, and its start.
+    /// First packet of the round trip that ends at `read_until`, and its start.
     read_from: (u64, Time),
-    /// End of that round trip; [`Time::NEVER`] before the first sample of one.
-    read_until: Time,
     /// Eight times the smoothed round trip \[us\]; 0 before the first sample.
     rtt8_us: u64,
     /// First round trip, which the kernel knows from the handshake \[us\]; 0 before the first segment.
     first_rtt_us: u64,
-    /// Start of the millisecond of the ACK that the last sample was of, as each one gives a sample once; [`Time::NEVER`]
-    /// before the first.
-    sampled: Time,
-    /// Packet with which a window of data ends, which takes a round trip at least.
-    window_end: u64,
-    /// Start of that window; [`Time::NEVER`] before the first segment.
+    /// Start of the window of data that ends with `window_end`; [`Time::NEVER`] before the first segment.
     window_start: Time,
     /// Runs of packets beyond a hole that ACKs report.
     blocks: Blocks,
@@ -115,6 +117,8 @@ pub(super) struct LinuxAcks {
     /// Instant of an ACK that follows another one at once; [`Time::NEVER`]: none does.
     due: Time,
 }
+
+const _: () = assert!(offset_of!(LinuxAcks, quick) < 128);
 
 impl LinuxAcks {
     /// Returns the state of a connection that begins with packet 0.

@@ -12,13 +12,14 @@ use super::{Acknowledgment, Receiver, SackLog, CLOSES};
 use crate::quirks::Quirks;
 use crate::ReceiverConfig;
 
-/// The state of a receiver that most have no use for.
+/// The state of a receiver that most have no use for. Linux's rules, whose hot fields lie in two cache lines, come first.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub(super) struct Rest {
-    /// Packets that ACKs acknowledge selectively, and windows that they announce.
-    pub(super) journal: Journal,
     /// Linux's rules for sending ACKs, if they apply.
     pub(super) linux: Option<LinuxAcks>,
+    /// Packets that ACKs acknowledge selectively, and windows that they announce.
+    pub(super) journal: Journal,
     /// The echo of marks, if there is one.
     pub(super) ecn: Option<EcnEcho>,
     /// The blocks of ACKs by ns-2's rules, in place of the journal.
