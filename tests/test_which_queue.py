@@ -31,7 +31,7 @@ def home(**link: Any) -> dict[str, Any]:
 
 def unequal() -> dict[str, Any]:
     """Describe three flows of other round trips at one link."""
-    flows = [{"name": f"at-{rtt}", "path": ["line"], "rtt": f"{rtt} ms", "tcp": "linux-reno"} for rtt in (20, 60, 180)]
+    flows = [{"name": f"at-{rtt}", "path": ["line"], "rtt": f"{rtt} ms", "tcp": "linux-reno"} for rtt in (20, 60, 240)]
     return {**home(delay="0 ms"), "flow": flows}
 
 

@@ -1,12 +1,14 @@
 //! The buffers of segments that wait beyond a hole (Linux `tcp_data_queue_ofo`, `tcp_ofo_queue`).
 
+use std::collections::VecDeque;
+
 /// Segments that share a buffer at most (`MAX_SKB_FRAGS`).
 const MOST: u64 = 17;
 
 /// The buffers in the order of their packets: the first packet of each, and one past the last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waiting {
-    buffers: Vec<(u64, u64)>,
+    buffers: VecDeque<(u64, u64)>,
 }
 
 impl Waiting {
@@ -33,18 +35,16 @@ impl Waiting {
     /// (`tcp_ofo_queue`).
     pub(super) fn release(&mut self, filler: u64) -> u64 {
         let (mut next, mut read) = (filler + 1, filler + 1);
-        let mut released = 0;
-        while let Some(&(_, end)) = self.buffers.get(released).filter(|&&(first, _)| first == next) {
+        while let Some(&(_, end)) = self.buffers.front().filter(|&&(first, _)| first == next) {
             if read == next && end - filler <= MOST {
                 read = end;
             }
             next = end;
-            released += 1;
+            self.buffers.pop_front();
         }
-        if released == self.buffers.len() {
-            self.buffers = Vec::new();
-        } else {
-            self.buffers.drain(..released);
+        if self.buffers.is_empty() {
+            // Few receivers hold packets: the memory is for others.
+            self.buffers = VecDeque::new();
         }
         read
     }
