@@ -18,6 +18,7 @@ from crosscheck.linux.draw import draw, draw_managed
 from crosscheck.linux.figures import compare
 from crosscheck.linux.path import UnplayableError, bottleneck_of
 from crosscheck.linux.picture import save_picture
+from crosscheck.linux.realisations import phase_of_s, realise
 from crosscheck.linux.translate import translate
 
 
@@ -111,15 +112,16 @@ def _own(source: str, out: Path) -> int:
     except (UnplayableError, import_module("ackclock.errors").ScenarioError) as fault:
         _say(str(fault))
         return 2
-    played, bottleneck = kernel.play(experiment), bottleneck_of(scenario)
-    for figure in compare([played.figures], [ours.play(scenario, bottleneck)]):
+    played, realised = kernel.play(experiment, packets=True), realise(scenario, 0.0)
+    for figure in compare([played.figures], [ours.play(realised, bottleneck_of(scenario))]):
         _say(figure.line())
-    for line in _finish_lines(played, ours.finishes_s(scenario)):
+    finishes_s = {flow: at_s - phase_of_s(scenario) for flow, at_s in ours.finishes_s(realised).items()}
+    for line in _finish_lines(played, finishes_s):
         _say(line)
     _say(same_packets(scenario, played.sent).line())
     out.mkdir(parents=True, exist_ok=True)
     path = out / f"{Path(source).stem}.png"
-    save_picture(path, scenario, played, ours.traces(scenario))
+    save_picture(path, scenario, played, ours.traces(realised))
     _say(f"picture: {path}")
     return 0
 

@@ -111,8 +111,7 @@ def check(case: Case) -> Report:
         The result. Where a figure is not within its tolerance, shifted starts decide.
     """
     try:
-        played, mine = kernel.play(translate(case.scenario)), case.ours(0.0)
-        same = same_packets(case.scenario, played.sent)
+        played, mine = kernel.play(translate(case.scenario), packets=True), case.ours(0.0)
         compared = compare([played.figures], [mine])
         if mark_of(compared) is not Mark.PASS:
             shifts = shifts_of(case.spread)
@@ -121,7 +120,12 @@ def check(case: Case) -> Report:
     except Exception as fault:  # noqa: BLE001 - a scenario that one side cannot run must not end the others
         return Report(case.name, Mark.FAIL, detail=f"{type(fault).__name__}: {fault}")
     mark = mark_of(compared, case.known)
-    return Report(case.name, mark, compared, case.known or "" if mark is Mark.KNOWN else "", same)
+    detail, same = case.known or "" if mark is Mark.KNOWN else "", None
+    try:
+        same = same_packets(case.scenario, played.sent)
+    except Exception as fault:  # noqa: BLE001 - packets are shown and not judged
+        detail = f"{detail}\npackets: {type(fault).__name__}: {fault}".strip()
+    return Report(case.name, mark, compared, detail, same)
 
 
 def same_packets(scenario: Scenario, theirs: Sent) -> Same:

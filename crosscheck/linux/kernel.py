@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -61,7 +61,8 @@ class Played:
     finishes_s : dict of int to float
         Instant of the last ACK of each flow that finished, by its number [s].
     sent : dict
-        Data packets of each flow as they arrive at the bottleneck (`crosscheck.linux.packets.Sent`).
+        Data packets of each flow as they arrive at the bottleneck, if they are asked for
+        (`crosscheck.linux.packets.Sent`).
     """
 
     figures: Figures
@@ -134,13 +135,15 @@ def _call(command: list[str], env: dict[str, str] | None = None) -> str:
     return done.stdout
 
 
-def play(experiment: Experiment) -> Played:
+def play(experiment: Experiment, *, packets: bool = False) -> Played:
     """Play an experiment in the kernel.
 
     Parameters
     ----------
     experiment : Experiment
         The path, the flows and the settings.
+    packets : bool
+        Whether to read the packets that are sent.
 
     Returns
     -------
@@ -158,7 +161,11 @@ def play(experiment: Experiment) -> Played:
         shutil.copy(KIT / "guest.sh", folder)
         shutil.copy(_lab_file(), folder / "lab")
         _boot(experiment, folder)
-        return _read(experiment, folder)
+        played = _read(experiment, folder)
+        if not packets:
+            return played
+        sent = read_sent(folder / "o.cap", len(experiment.flows), experiment.payload_bytes, experiment.offset_s)
+        return replace(played, sent=sent)
 
 
 def _boot(experiment: Experiment, folder: Path) -> None:
@@ -202,8 +209,7 @@ def _read(experiment: Experiment, folder: Path) -> Played:
     figures = read_figures(experiment, windows, analysed, _counters(folder / "o.nstat.csv"), log)
     for columns in (windows, queue):
         columns["t"] -= experiment.offset_s
-    sent = read_sent(folder / "o.cap", len(experiment.flows), experiment.payload_bytes, experiment.offset_s)
-    return Played(figures, windows, known_queue(experiment, queue), read_finishes(experiment, log), sent)
+    return Played(figures, windows, known_queue(experiment, queue), read_finishes(experiment, log))
 
 
 def known_queue(experiment: Experiment, queue: Columns) -> Columns:

@@ -1,5 +1,6 @@
 """The packets that senders send, in the kernel and in our engine: until when they are the same."""
 
+import gzip
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +10,8 @@ from numpy.typing import NDArray
 
 SAME_S = 1e-4
 """Difference of instants of the same packet [s]: the kernel's timers and its clock's steps leave some microseconds."""
-LAST_S = 1e-3
-"""Time at the end of a run in which one side may have a packet more [s]: ours begins some of it later."""
+LAST_S = 2e-3
+"""Time at the end of a run that is left out [s]: our flows begin up to a millisecond later."""
 FIRST_PORT = 40001
 """Port of the first flow's sender (kit/lab.c)."""
 RECORD = np.dtype(
@@ -26,6 +27,7 @@ RECORD = np.dtype(
 
 Packets = tuple[NDArray[np.float64], NDArray[np.int64]]
 """Instants [s] and numbers, from 0, of packets that a flow sends, retransmissions included."""
+NOTHING: Packets = (np.zeros(0), np.zeros(0, np.int64))
 Sent = Mapping[int, Packets]
 """The packets of each flow, by its number."""
 
@@ -93,28 +95,52 @@ def compare_sent(theirs: Sent, ours: Sent, end_s: float) -> Same:
     theirs, ours : dict
         The packets of both sides by flow, their instants as the scenario counts time.
     end_s : float
-        End of the run [s]. A packet that one side alone sends in the last millisecond does not count.
+        End of the run [s]; its last two milliseconds are left out.
 
     Returns
     -------
     Same
         The result, over all flows.
     """
-    until_s = min(
-        (_first_difference_s(theirs.get(flow), ours.get(flow), end_s) for flow in {*theirs, *ours}), default=np.inf
-    )
-    times = np.concatenate([times for times, _ in theirs.values()]) if theirs else np.zeros(0)
-    return Same(int((times < until_s).sum()), times.size, float(until_s))
+    last_s = end_s - LAST_S
+    flows = sorted({*theirs, *ours})
+    pairs = [(_until(theirs.get(flow, NOTHING), last_s), _until(ours.get(flow, NOTHING), last_s)) for flow in flows]
+    until_s = min((_first_difference_s(*pair, last_s) for pair in pairs), default=np.inf)
+    times = [times for (times, _), _ in pairs]
+    return Same(sum(int((one < until_s).sum()) for one in times), sum(one.size for one in times), float(until_s))
 
 
-def _first_difference_s(theirs: Packets | None, ours: Packets | None, end_s: float) -> float:
+def _until(packets: Packets, last_s: float) -> Packets:
+    times, numbers = packets
+    return times[times < last_s], numbers[times < last_s]
+
+
+def _first_difference_s(theirs: Packets, ours: Packets, last_s: float) -> float:
     """Find the instant of the first packet of a flow that differs [s]; infinite if none does."""
-    if theirs is None or ours is None:
-        return float(next(one for one in (theirs, ours) if one is not None)[0][0])
     count = min(theirs[0].size, ours[0].size)
     differs = (np.abs(theirs[0][:count] - ours[0][:count]) > SAME_S) | (theirs[1][:count] != ours[1][:count])
     if differs.any():
         first = int(differs.argmax())
         return float(min(theirs[0][first], ours[0][first]))
     more = max(theirs[0], ours[0], key=len)[count:]
-    return float(more[0]) if more.size and more[0] < end_s - LAST_S else np.inf
+    # The last one may be on this side of the end on one side alone.
+    return float(more[0]) if more.size and more[0] < last_s - SAME_S else np.inf
+
+
+def save_sent(path: Path, sent: Sent) -> None:
+    """Write packets into a file: the microseconds since the one before, the flow, and the packet's number."""
+    rows = sorted(
+        (time_s, flow, number) for flow, packets in sent.items() for time_s, number in zip(*packets, strict=True)
+    )
+    after_us = np.diff(np.round(np.array([time_s for time_s, _, _ in rows]) * 1e6).astype(int), prepend=0)
+    lines = [f"{us},{flow},{number}" for us, (_, flow, number) in zip(after_us, rows, strict=True)]
+    # Without a name and a time, so that the same packets make the same file.
+    with path.open("wb") as file, gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+        packed.write("\n".join(["after_us,flow,packet", *lines, ""]).encode())
+
+
+def load_sent(path: Path) -> Sent:
+    """Read packets out of a file that `save_sent` wrote."""
+    after_us, flows, numbers = np.loadtxt(path, delimiter=",", skiprows=1, unpack=True)
+    times_s = np.cumsum(after_us) * 1e-6
+    return {int(flow): (times_s[flows == flow], numbers[flows == flow].astype(np.int64)) for flow in np.unique(flows)}

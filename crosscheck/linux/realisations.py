@@ -42,7 +42,7 @@ def realise(scenario: Scenario, shift_us: float) -> Scenario:
     scenario : dict
         Resolved scenario.
     shift_us : float
-        Time by which all flows start later [us]; with 0 nothing else is another.
+        Time by which all flows start later [us]; with 0 the seed and the ACKs stay as they are.
 
     Returns
     -------
@@ -55,7 +55,8 @@ def realise(scenario: Scenario, shift_us: float) -> Scenario:
 
 def phase_of_s(scenario: Scenario) -> float:
     """Compute the time after a millisecond's beginning at which the kernel's run of a scenario begins [s]."""
-    return round((TICKS_S + translate(scenario).offset_s) % MILLISECOND_S, 9)
+    clock_ms = round((TICKS_S + translate(scenario).offset_s) / MILLISECOND_S, 6)
+    return round(clock_ms % 1.0 * MILLISECOND_S, 9)
 
 
 def _on_clock(scenario: Scenario) -> Scenario:

@@ -100,7 +100,7 @@ def test_a_kernel_that_is_built_needs_no_source(monkeypatch: pytest.MonkeyPatch)
 def test_a_scenario_that_cannot_be_played_and_a_kernel_that_fails_are_said_without_a_traceback(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise KernelError("no result")
 
     monkeypatch.setattr(kernel, "missing", lambda: None)
@@ -129,15 +129,21 @@ def test_a_name_that_no_scenario_has_is_refused(
     assert "A_redecn_16" in said
 
 
+LATE_S: dict[str, float] = {}
+"""Time by which the kernel of `plays` sends a packet later than our engine [s]."""
+
+
 @pytest.fixture
 def plays(monkeypatch: pytest.MonkeyPatch) -> dict[float, Figures]:
     """Let the kernel play what our engine does, but for the realisations that the test puts here."""
     said: dict[float, Figures] = {}
 
-    def play(experiment: Experiment) -> Any:
+    def play(experiment: Experiment, **_: object) -> Any:
         scenario = recorded.runs()["D_cubic"].scenario()
         figures = said.get(experiment.shift_us, said.get(-1.0, ours.play(scenario)))
-        return Played(figures, {}, {}, {}, ours.sent(realise(scenario, 0.0), [-phase_of_s(scenario)]))
+        sent = ours.sent(realise(scenario, 0.0), [-phase_of_s(scenario)])
+        sent[0][0][100] += LATE_S.get("packet 100", 0.0)
+        return Played(figures, {}, {}, {}, sent)
 
     monkeypatch.setattr(kernel, "play", play)
     return said
@@ -148,6 +154,25 @@ def test_the_same_figures_pass() -> None:
     report = check.check(check.Case("same", recorded.runs()["D_cubic"].scenario()))
     assert report.mark is check.Mark.PASS
     assert re.fullmatch(r"PASS   same\n    packets as the kernel's within 0.1 ms: all [1-9]\d+", report.text())
+
+
+@pytest.mark.usefixtures("plays")
+def test_a_packet_that_is_sent_later_is_shown_and_changes_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LATE_S, "packet 100", 2e-4)
+    report = check.check(check.Case("late", recorded.runs()["D_cubic"].scenario()))
+    assert report.mark is check.Mark.PASS
+    assert "packets as the kernel's within 0.1 ms: the first 100 of " in report.text()
+
+
+def test_packets_that_cannot_be_compared_change_no_verdict(
+    monkeypatch: pytest.MonkeyPatch, plays: dict[float, Figures]
+) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError("too many")
+
+    monkeypatch.setattr(check, "same_packets", fail)
+    report = check.check(check.Case("none", recorded.runs()["D_cubic"].scenario()))
+    assert (report.mark, report.detail, plays) == (check.Mark.PASS, "packets: MemoryError: too many", {})
 
 
 def test_other_figures_fail_after_all_realisations_were_played(plays: dict[float, Figures]) -> None:
@@ -170,7 +195,7 @@ def test_recorded_realisations_are_not_played_again(plays: dict[float, Figures])
 
 
 def test_a_run_that_fails_is_reported_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    def play(experiment: Experiment) -> Any:
+    def play(experiment: Experiment, **_: object) -> Any:
         raise KernelError("no result")
 
     monkeypatch.setattr(kernel, "play", play)

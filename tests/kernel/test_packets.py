@@ -1,6 +1,5 @@
 """The comparison of the packets that both sides send."""
 
-import gzip
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +8,18 @@ import pytest
 from crosscheck.linux import recorded
 from crosscheck.linux.check import resolved, same_packets
 from crosscheck.linux.draw import draw
-from crosscheck.linux.packets import FIRST_PORT, RECORD, Packets, Same, compare_sent, read_sent
+from crosscheck.linux.packets import (
+    FIRST_PORT,
+    LAST_S,
+    RECORD,
+    Packets,
+    Same,
+    compare_sent,
+    load_sent,
+    read_sent,
+    save_sent,
+)
+from crosscheck.linux.path import Scenario
 
 
 def sent(*packets: tuple[float, int]) -> Packets:
@@ -28,17 +38,26 @@ THEIRS = {0: sent((1.0, 0), (1.1, 1), (1.2, 2), (1.3, 1)), 1: sent((1.05, 0), (1
         pytest.param(0, sent((1.0, 0), (1.1, 1), (1.2, 1), (1.3, 2)), Same(3, 6, 1.2), id="another packet"),
         pytest.param(0, sent((1.0, 0), (1.1, 1), (1.2, 2)), Same(5, 6, 1.3), id="one less"),
         pytest.param(1, sent((1.05, 0), (1.25, 1), (1.28, 2)), Same(5, 6, 1.28), id="one more"),
-        pytest.param(
-            1, sent((1.05, 0), (1.25, 1), (1.3995, 2)), Same(6, 6, np.inf), id="one more in the last millisecond"
-        ),
+        pytest.param(1, sent((1.05, 0), (1.25, 1), (1.3995, 2)), Same(6, 6, np.inf), id="one more at the very end"),
+        pytest.param(2, sent((1.3995, 0)), Same(6, 6, np.inf), id="a flow that begins at the very end"),
     ],
 )
 def test_the_first_packet_that_differs_ends_what_is_the_same(flow: int, ours: Packets, same: Same) -> None:
     assert compare_sent(THEIRS, {**THEIRS, flow: ours}, 1.4) == same
 
 
+def test_what_the_kernel_alone_sends_at_the_very_end_is_not_counted() -> None:
+    longer = {**THEIRS, 1: sent((1.05, 0), (1.25, 1), (1.3995, 2), (1.6, 3))}
+    assert compare_sent(longer, THEIRS, 1.4) == Same(6, 6, np.inf)
+    # Just before the end one side may have a packet that the other one has just behind it.
+    last_s = 1.4 - LAST_S
+    before, behind = sent((1.05, 0), (last_s - 5e-6, 1)), sent((1.05, 0), (last_s + 5e-6, 1))
+    assert compare_sent({0: before}, {0: behind}, 1.4) == Same(2, 2, np.inf)
+
+
 def test_a_flow_that_sends_on_one_side_alone_differs_from_its_first_packet_on() -> None:
     assert compare_sent(THEIRS, {0: THEIRS[0]}, 1.4) == Same(1, 6, 1.05)
+    assert compare_sent({0: THEIRS[0]}, THEIRS, 1.4) == Same(1, 4, 1.05)
     assert compare_sent({}, {}, 1.4) == Same(0, 0, np.inf)
 
 
@@ -65,18 +84,39 @@ def test_data_that_arrive_at_the_bottleneck_are_read_by_flow(tmp_path: Path) -> 
     assert found[0][1].tolist() == [0]
 
 
-DRAWN = sorted(path.name.removesuffix(".csv.gz") for path in (recorded.FOLDER / "drawn").glob("*.csv.gz"))
-"""Seed and number of the drawn scenarios whose packets are recorded."""
+RECORDED = sorted(path.name.removesuffix(".csv.gz") for path in (recorded.FOLDER / "sends").glob("*.csv.gz"))
+"""Recorded runs whose packets are recorded too, and drawn ones, by seed and number."""
 
 
-@pytest.mark.parametrize("name", DRAWN)
-def test_each_packet_of_a_drawn_path_is_sent_when_the_kernel_sends_it(name: str) -> None:
-    """Reno and CUBIC in one queue: 11,222 packets, 139 of them twice, in 14 recoveries."""
-    with gzip.open(recorded.FOLDER / "drawn" / f"{name}.csv.gz", "rt") as file:
-        after_us, flows, numbers = np.loadtxt(file, delimiter=",", skiprows=1, unpack=True)
-    times_s = np.cumsum(after_us) * 1e-6
-    theirs = {int(flow): (times_s[flows == flow], numbers[flows == flow].astype(np.int64)) for flow in np.unique(flows)}
-    scenario = resolved(draw(*map(int, name.split("-"))))
-    seconds = float(np.ceil(times_s[-1]))
-    scenario = {**scenario, "run": {**scenario["run"], "duration_s": seconds, "warmup_s": 0.0}}
-    assert same_packets(scenario, theirs) == Same(times_s.size, times_s.size, np.inf)
+def scenario_of(name: str, seconds: float) -> Scenario:
+    if name in recorded.runs():
+        return recorded.runs()[name].scenario(recorded.lost().get(name, ()))
+    drawn = resolved(draw(*map(int, name.split("-"))))
+    return {**drawn, "run": {**drawn["run"], "duration_s": seconds, "warmup_s": 0.0}}
+
+
+def test_packets_of_recorded_and_drawn_runs_are_recorded() -> None:
+    assert RECORDED == ["112730-3", "R_reno_30"]
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_each_packet_is_sent_when_the_kernel_sends_it(name: str) -> None:
+    """Reno and CUBIC in one queue: 11,222 packets in 40 s, 139 of them again; Reno with losses of 30%: 439 packets."""
+    theirs = load_sent(recorded.FOLDER / "sends" / f"{name}.csv.gz")
+    last_s = max(times[-1] for times, _ in theirs.values())
+    scenario = scenario_of(name, float(np.ceil(last_s)))
+    same = same_packets(scenario, theirs)
+    assert same.until_s == np.inf
+    assert same.packets == same.of > 400
+
+
+def test_packets_come_back_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "sent.csv.gz"
+    save_sent(path, THEIRS)
+    found = load_sent(path)
+    assert {flow: (times.round(9).tolist(), numbers.tolist()) for flow, (times, numbers) in found.items()} == {
+        flow: (times.tolist(), numbers.tolist()) for flow, (times, numbers) in THEIRS.items()
+    }
+    again = tmp_path / "again.csv.gz"
+    save_sent(again, found)
+    assert again.read_bytes() == path.read_bytes()

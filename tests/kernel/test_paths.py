@@ -71,21 +71,6 @@ def test_windows_over_time_are_the_kernels(name: str) -> None:
         assert far.mean() <= MOST_APART, f"{100 * far.mean():.1f}% of the instants differ"
 
 
-SENDS = sorted(path.name.removesuffix(".csv.gz") for path in (recorded.FOLDER / "sends").glob("*.csv.gz"))
-LATE_S = 1e-3
-"""Largest difference between the instants of a transmission, a tick of the kernel's timers [s]."""
-
-
-@pytest.mark.parametrize("name", SENDS)
-def test_each_packet_is_sent_when_the_kernel_sends_it(name: str) -> None:
-    """The kernel sent 439 packets, 127 of them again: after 27 timeouts, three probes and 38 recoveries."""
-    with gzip.open(recorded.FOLDER / "sends" / f"{name}.csv.gz", "rt") as file:
-        times, packets = np.loadtxt(file, delimiter=",", skiprows=1, unpack=True)
-    instants_s, numbers = ours.sent(realise(RUNS[name].scenario(recorded.lost()[name]), 0.0), [0.0])[0]
-    assert numbers.tolist() == packets.tolist()
-    assert np.abs(instants_s - times).max() < LATE_S
-
-
 DRAWN = [
     name
     for name, run in RUNS.items()
@@ -118,7 +103,7 @@ def test_the_packets_that_codel_drops_are_the_kernels() -> None:
 def test_every_listed_run_has_figures() -> None:
     assert len(RUNS) > 60
     assert set(recorded.figures()) == set(RUNS)
-    assert set(recorded.known()) | set(recorded.lost()) | set(WINDOWS) | set(SENDS) <= set(RUNS)
+    assert set(recorded.known()) | set(recorded.lost()) | set(WINDOWS) <= set(RUNS)
 
 
 def test_a_wrong_engine_is_noticed() -> None:

@@ -1,13 +1,16 @@
 """Realisations of a scenario, which differ in nothing that matters."""
 
+import re
+
 import numpy as np
 import pytest
 
 from ackclock.scenario import load, resolve
 from crosscheck.linux import ours
 from crosscheck.linux.draw import draw, draw_managed
-from crosscheck.linux.experiment import JITTER_S, TICKS_S
-from crosscheck.linux.realisations import MILLISECOND_S, SHIFTS_US, realise, shift_name, shifts_of
+from crosscheck.linux.experiment import BOOT_S, JITTER_S, TICKS_S
+from crosscheck.linux.kernel import KIT
+from crosscheck.linux.realisations import SHIFTS_US, phase_of_s, realise, shift_name, shifts_of
 from crosscheck.linux.recorded import figures, runs
 
 SCENARIO = resolve(load(draw(5, 3))).to_dict()
@@ -32,7 +35,7 @@ def test_a_step_of_the_delay_comes_later_too() -> None:
         for element in one["elements"]
         if element["name"] == "wire"
     )
-    assert plain == pytest.approx(np.array([[0.0, 0.0], [10.0, 0.3]]), abs=MILLISECOND_S)
+    assert plain == pytest.approx(np.array([[0.0, 0.0], [10.0 + phase_of_s(scenario), 0.3]]), abs=1e-9)
     assert later - plain == pytest.approx(np.array([[0.0, 0.0], [800e-6, 0.0]]), abs=1e-9)
 
 
@@ -80,3 +83,8 @@ def test_recorded_ones_are_found_by_their_names() -> None:
     assert shifts_of(found)[:3] == [0, 1, 2]
     assert all(shift_name(shift) in found for shift in shifts_of(found))
     assert len(shifts_of(found)) <= len(SHIFTS_US)
+
+
+def test_the_guest_begins_a_run_at_the_time_that_is_known_here() -> None:
+    (defined,) = re.findall(r"^#define BASE (\S+)", (KIT / "lab.c").read_text(), re.MULTILINE)
+    assert float(defined) == BOOT_S

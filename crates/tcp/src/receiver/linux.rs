@@ -9,7 +9,9 @@
 //! A segment with PSH is acknowledged as soon as the application has read all, and it reads at once: so the last segment of
 //! a write, full or not, waits for no other one (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`).
 //!
-//! Deviation: the ACK whose timestamp a segment echoes, from which a round trip is measured, had an empty return path.
+//! Deviations: the ACK whose timestamp a segment echoes, from which a round trip is measured, had an empty return path. The
+//! first round trip is taken from the first segment, less its longest service; so it lacks the service of the handshake's
+//! last ACK where no handshake is simulated, and is longer where the first segment was lost or several links have a rate.
 
 mod blocks;
 mod common;
@@ -53,7 +55,8 @@ const MOST_COMPRESSED: u8 = 44;
 /// `tcp_comp_sack_slack_ns`).
 const COMPRESSION_NS: (u64, u64) = (1_000_000, 100_000);
 
-/// The state of the rules. What a segment in order needs comes first, in two cache lines ([`super::rest::Rest`]).
+/// The state of the rules. The fields that a segment in order and its ACK need come first, in two cache lines; a sample of
+/// the round trip needs a third one.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct LinuxAcks {
@@ -92,6 +95,10 @@ pub(super) struct LinuxAcks {
     /// Expiry of the timer of the ACK that was delayed last. It runs on if the ACK is sent before (Linux
     /// `inet_csk_clear_xmit_timer`).
     delayed_until: Time,
+    /// Expiry of the timer of the ACKs held.
+    compressed_until: Time,
+    /// Instant of an ACK that follows another one at once; [`Time::NEVER`]: none does.
+    due: Time,
     /// Receive buffer (`sk_rcvbuf`) \[bytes\].
     buffer: u64,
     /// Largest window that the buffer allows (`window_clamp`) \[bytes\].
@@ -112,13 +119,9 @@ pub(super) struct LinuxAcks {
     waiting: Waiting,
     /// Number of the duplicate ACKs sent at once.
     duplicate: u64,
-    /// Expiry of the timer of the ACKs held.
-    compressed_until: Time,
-    /// Instant of an ACK that follows another one at once; [`Time::NEVER`]: none does.
-    due: Time,
 }
 
-const _: () = assert!(offset_of!(LinuxAcks, quick) < 128);
+const _: () = assert!(offset_of!(LinuxAcks, delay_ms) == 64 && offset_of!(LinuxAcks, buffer) == 120);
 
 impl LinuxAcks {
     /// Returns the state of a connection that begins with packet 0.

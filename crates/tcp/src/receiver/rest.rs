@@ -1,5 +1,6 @@
 //! The state of a receiver that a packet in order does not need.
 
+use std::mem::offset_of;
 use std::num::NonZeroU64;
 
 use base::{Clock, Time};
@@ -12,7 +13,7 @@ use super::{Acknowledgment, Receiver, SackLog, CLOSES};
 use crate::quirks::Quirks;
 use crate::ReceiverConfig;
 
-/// The state of a receiver that most have no use for. Linux's rules, whose hot fields lie in two cache lines, come first.
+/// The state of a receiver that most have no use for. Linux's rules begin at a cache line.
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub(super) struct Rest {
@@ -31,6 +32,8 @@ pub(super) struct Rest {
     /// Packets of the transfer that arrived once more, if the receiver enters packets in the journal.
     pub(super) duplicates: u32,
 }
+
+const _: () = assert!(offset_of!(Rest, linux) == 0);
 
 impl Rest {
     /// Returns what a receiver needs from the beginning; `None`: nothing.

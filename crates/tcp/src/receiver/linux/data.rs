@@ -13,15 +13,16 @@ use crate::receiver::{Acknowledgment, Receiver, LOGS, UNREAD, WITH_ECN};
 struct Taken {
     /// Whether it fills the last hole, so that it is acknowledged at once (RFC 5681 section 4.2).
     filled: bool,
-    /// Memory that segments take then: the application reads what is delivered after the ACK is sent (`tcp_data_queue`,
-    /// `sk_data_ready`) \[bytes\].
+    /// Memory that the segments beyond a hole took before it: the application reads what is delivered after the ACK is
+    /// sent (`tcp_data_queue`, `sk_data_ready`) \[bytes\].
     used: u64,
     /// First packet that the application does not read in one piece with this one, if it reads this one.
     read: Option<u64>,
 }
 
 impl Receiver {
-    /// Handles a packet in order while none is held beyond a hole, without ECN, as `on_data_by_linux` does. Returns the `journal` of the ACK that is sent at once, if any.
+    /// Handles a packet in order while none is held beyond a hole, without ECN, as `on_data_by_linux` does. Returns the
+    /// `journal` of the ACK that is sent at once, if any.
     #[inline(never)]
     pub(in crate::receiver) fn in_order_by_linux(
         &mut self,
@@ -174,11 +175,12 @@ impl Receiver {
         if quick {
             rules.enter_quick(ECN_QUICK);
         }
-        if fresh && selective {
-            rules.grow(rules.memory(held));
-        }
         if fresh {
-            rules.waiting.hold(sequence);
+            let before = rules.memory(held);
+            let used = if rules.waiting.hold(sequence) { rules.memory(held + 1) } else { before };
+            if selective {
+                rules.grow(used);
+            }
         }
     }
 
@@ -256,9 +258,8 @@ impl LinuxAcks {
     /// Prefetches what a segment in order needs.
     #[inline(always)]
     pub(in crate::receiver) fn prefetch(&self) {
-        prefetch(&self.acked);
-        prefetch(&self.window);
-        prefetch(&self.sampled);
+        prefetch(&self.common);
+        prefetch(&self.delay_ms);
     }
 
     /// Returns the memory of segments beyond a hole: those that follow others share buffers (`tcp_ooo_try_coalesce`)
@@ -266,5 +267,34 @@ impl LinuxAcks {
     #[inline(always)]
     pub(super) fn memory(&self, held: u32) -> u64 {
         u64::from(held) * self.segment() + self.waiting.buffers() * OVERHEAD
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Clock;
+
+    use super::*;
+    use crate::{Dialect, LinuxReceiver, ReceiverConfig};
+
+    #[test]
+    fn a_round_trip_ends_with_all_that_is_read_together_with_what_fills_a_hole() {
+        let clock = Clock::new(1_000_000);
+        let at = |ms: u64| Time::from_ticks(1000 * ms);
+        let config =
+            ReceiverConfig { selective: true, linux: Some(LinuxReceiver::default()), ..ReceiverConfig::default() };
+        for (beyond, read) in [(1, 3), (16, 18), (17, 2)] {
+            let mut receiver = Receiver::new(&config, Dialect::Rfc, clock).with_path(at(10), Time::ZERO);
+            receiver.on_data(at(20), 0, at(10), Marks::NONE, 0);
+            for sequence in 2..2 + beyond {
+                receiver.on_data(at(39), sequence, at(29), Marks::NONE, 0);
+            }
+            receiver.on_data(at(45), 1, at(35), Marks::NONE, 0);
+            assert_eq!(
+                receiver.linux_rules().map(|rules| rules.read_from),
+                Some((read, at(45))),
+                "{beyond} beyond the hole"
+            );
+        }
     }
 }

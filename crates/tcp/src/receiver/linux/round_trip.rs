@@ -8,7 +8,8 @@ impl LinuxAcks {
     /// Takes a sample from the timestamp that a segment echoes, `echo_age` older than it (`tcp_rcv_rtt_measure_ts`).
     #[inline(always)]
     pub(super) fn sample_rtt(&mut self, now: Time, stamp: Time, echo_age: u32) {
-        // The ACK's timestamp is that of its sending; both times are as much later here, in whole milliseconds.
+        // The ACK's timestamp is that of its sending. Both times are taken later here by the return path, rounded up to whole
+        // milliseconds, so that the sample is the same.
         let echoed = stamp - self.common.echo_age.span(echo_age) + self.common.return_rest;
         if echoed >= self.sampled && echoed - self.sampled < self.common.millisecond() {
             return;
@@ -17,7 +18,7 @@ impl LinuxAcks {
         self.sampled = self.common.millisecond().times(echoed_ms);
         let now_ms = self.common.milliseconds(now + self.common.return_delay + self.common.return_rest);
         if self.first_rtt_us == 0 {
-            // The last ACK of the handshake came before this segment, which was sent with it (`tcp_synack_rtt_meas`).
+            // The last ACK of the handshake is sent just before this segment (`tcp_synack_rtt_meas`).
             let opened = (now - self.common.service).max(stamp);
             self.first_rtt_us = self.common.microseconds(opened + self.common.return_delay - stamp).max(1);
             // The application reads from then on (`tcp_init_buffer_space`).

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-/// Segments that share a buffer at most (`MAX_SKB_FRAGS`).
+/// Segments that share a buffer at most (`MAX_SKB_FRAGS`). Deviation: the kernel counts fragments, and a segment that lies in
+/// two pages of the sender's has two.
 const MOST: u64 = 17;
 
 /// The buffers in the order of their packets: the first packet of each, and one past the last.
@@ -18,16 +19,17 @@ impl Waiting {
     }
 
     /// Holds a packet that is not held: in the buffer that ends before it, if that has room (`tcp_ooo_try_coalesce`), or
-    /// else in one of its own.
-    pub(super) fn hold(&mut self, sequence: u64) {
+    /// else in one of its own. Returns whether it joined a buffer.
+    pub(super) fn hold(&mut self, sequence: u64) -> bool {
         let index = self.buffers.partition_point(|&(first, _)| first < sequence);
         if let Some((first, end)) = index.checked_sub(1).and_then(|before| self.buffers.get_mut(before)) {
             if *end == sequence && *end - *first < MOST {
                 *end += 1;
-                return;
+                return true;
             }
         }
         self.buffers.insert(index, (sequence, sequence + 1));
+        false
     }
 
     /// Releases the packets that follow `filler`, which fills the first hole, in order. Returns the first packet that the
@@ -56,7 +58,9 @@ mod tests {
 
     fn holding(packets: impl IntoIterator<Item = u64>) -> Waiting {
         let mut waiting = Waiting::default();
-        packets.into_iter().for_each(|sequence| waiting.hold(sequence));
+        packets.into_iter().for_each(|sequence| {
+            waiting.hold(sequence);
+        });
         waiting
     }
 
