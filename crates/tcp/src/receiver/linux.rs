@@ -55,8 +55,8 @@ const MOST_COMPRESSED: u8 = 44;
 /// `tcp_comp_sack_slack_ns`).
 const COMPRESSION_NS: (u64, u64) = (1_000_000, 100_000);
 
-/// The state of the rules. The fields that a segment in order and its ACK need come first, in two cache lines; a sample of
-/// the round trip needs a third one.
+/// The state of the rules. The fields that segments in order need most come first, in two cache lines. (With those of
+/// held ACKs among them BBR is 3% slower.)
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct LinuxAcks {
@@ -95,10 +95,6 @@ pub(super) struct LinuxAcks {
     /// Expiry of the timer of the ACK that was delayed last. It runs on if the ACK is sent before (Linux
     /// `inet_csk_clear_xmit_timer`).
     delayed_until: Time,
-    /// Expiry of the timer of the ACKs held.
-    compressed_until: Time,
-    /// Instant of an ACK that follows another one at once; [`Time::NEVER`]: none does.
-    due: Time,
     /// Receive buffer (`sk_rcvbuf`) \[bytes\].
     buffer: u64,
     /// Largest window that the buffer allows (`window_clamp`) \[bytes\].
@@ -119,9 +115,13 @@ pub(super) struct LinuxAcks {
     waiting: Waiting,
     /// Number of the duplicate ACKs sent at once.
     duplicate: u64,
+    /// Expiry of the timer of the ACKs held.
+    compressed_until: Time,
+    /// Instant of an ACK that follows another one at once; [`Time::NEVER`]: none does.
+    due: Time,
 }
 
-const _: () = assert!(offset_of!(LinuxAcks, delay_ms) == 64 && offset_of!(LinuxAcks, buffer) == 120);
+const _: () = assert!(offset_of!(LinuxAcks, delay_ms) == 64 && offset_of!(LinuxAcks, buffer) < 128);
 
 impl LinuxAcks {
     /// Returns the state of a connection that begins with packet 0.
