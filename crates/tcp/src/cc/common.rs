@@ -6,9 +6,7 @@ use super::kernel::{packets, KernelClock};
 use super::slow_start::Start;
 use super::{AckSample, Counter, Settings, Window};
 
-/// The parts that each ACK needs come first; most of slow start's state is needed in slow start alone.
 #[derive(Clone, Debug)]
-#[repr(C)]
 pub(super) struct Common {
     pub(super) counter: Counter,
     pub(super) clock: KernelClock,

@@ -46,9 +46,7 @@ const VALID: u64 = 1000 / 32;
 /// Time after the start of an epoch in which round trips are not measured \[jiffies\].
 const UNMEASURED: u64 = 1000;
 
-/// The fields lie by use, so that an ACK needs three cache lines.
 #[derive(Clone, Debug)]
-#[repr(C, align(64))]
 struct Cubic {
     curve: Curve,
     shape: Shape,

@@ -1,6 +1,5 @@
 //! The state of a receiver that a packet in order does not need.
 
-use std::mem::offset_of;
 use std::num::NonZeroU64;
 
 use base::{Clock, Time};
@@ -13,9 +12,8 @@ use super::{Acknowledgment, Receiver, SackLog, CLOSES};
 use crate::quirks::Quirks;
 use crate::ReceiverConfig;
 
-/// The state of a receiver that most have no use for. Linux's rules begin at a cache line.
+/// The state of a receiver that most have no use for.
 #[derive(Clone, Debug, Default)]
-#[repr(C, align(64))]
 pub(super) struct Rest {
     /// Linux's rules for sending ACKs, if they apply.
     pub(super) linux: Option<LinuxAcks>,
@@ -32,8 +30,6 @@ pub(super) struct Rest {
     /// Packets of the transfer that arrived once more, if the receiver enters packets in the journal.
     pub(super) duplicates: u32,
 }
-
-const _: () = assert!(offset_of!(Rest, linux) == 0);
 
 impl Rest {
     /// Returns what a receiver needs from the beginning; `None`: nothing.

@@ -258,8 +258,9 @@ impl LinuxAcks {
     /// Prefetches what a segment in order needs.
     #[inline(always)]
     pub(in crate::receiver) fn prefetch(&self) {
-        prefetch(&self.common);
-        prefetch(&self.delay_ms);
+        prefetch(&self.acked);
+        prefetch(&self.window);
+        prefetch(&self.sampled);
     }
 
     /// Returns the memory of segments beyond a hole: those that follow others share buffers (`tcp_ooo_try_coalesce`)
