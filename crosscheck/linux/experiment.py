@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from crosscheck.linux.path import HEADERS_BYTES, TIMESTAMP_BYTES
+from crosscheck.linux.path import payload_of
 
 BOOT_S = 0.1011
 """Time on the kernel's clock at a run's beginning [s] (kit/lab.c: BASE)."""
@@ -94,7 +94,7 @@ class Experiment:
     @property
     def payload_bytes(self) -> int:
         """Payload of a full packet [B]."""
-        return self.packet_bytes - HEADERS_BYTES - TIMESTAMP_BYTES * int(self.options.get("ts", "1"))
+        return payload_of(self.packet_bytes, timestamps=self.options.get("ts", "1") == "1")
 
     @property
     def groups(self) -> list[tuple[float, float]]:

@@ -28,7 +28,12 @@ class UnplayableError(Exception):
 
 def payload_bytes(flow: Scenario) -> int:
     """Give the payload of a flow's data packets [B]."""
-    return int(flow["packet_bytes"]) - HEADERS_BYTES - TIMESTAMP_BYTES * bool(tcp_of(flow)["sender"]["timestamps"])
+    return payload_of(int(flow["packet_bytes"]), timestamps=tcp_of(flow)["sender"]["timestamps"])
+
+
+def payload_of(packet_bytes: int, *, timestamps: bool) -> int:
+    """Give the payload of packets of a size [B]."""
+    return packet_bytes - HEADERS_BYTES - TIMESTAMP_BYTES * timestamps
 
 
 def discipline_of(queue: Scenario) -> str | None:

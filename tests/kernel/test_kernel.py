@@ -129,10 +129,6 @@ def test_a_name_that_no_scenario_has_is_refused(
     assert "A_redecn_16" in said
 
 
-LATE_S: dict[str, float] = {}
-"""Time by which the kernel of `plays` sends a packet later than our engine [s]."""
-
-
 @pytest.fixture
 def plays(monkeypatch: pytest.MonkeyPatch) -> dict[float, Figures]:
     """Let the kernel play what our engine does, but for the realisations that the test puts here."""
@@ -142,7 +138,6 @@ def plays(monkeypatch: pytest.MonkeyPatch) -> dict[float, Figures]:
         scenario = recorded.runs()["D_cubic"].scenario()
         figures = said.get(experiment.shift_us, said.get(-1.0, ours.play(scenario)))
         sent = ours.sent(realise(scenario, 0.0), [-phase_of_s(scenario)])
-        sent[0][0][100] += LATE_S.get("packet 100", 0.0)
         return Played(figures, {}, {}, {}, sent)
 
     monkeypatch.setattr(kernel, "play", play)
@@ -158,7 +153,14 @@ def test_the_same_figures_pass() -> None:
 
 @pytest.mark.usefixtures("plays")
 def test_a_packet_that_is_sent_later_is_shown_and_changes_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(LATE_S, "packet 100", 2e-4)
+    play = kernel.play
+
+    def late(experiment: Experiment, **how: bool) -> Any:
+        played = play(experiment, **how)
+        played.sent[0][0][100] += 2e-4
+        return played
+
+    monkeypatch.setattr(kernel, "play", late)
     report = check.check(check.Case("late", recorded.runs()["D_cubic"].scenario()))
     assert report.mark is check.Mark.PASS
     assert "packets as the kernel's within 0.1 ms: the first 100 of " in report.text()

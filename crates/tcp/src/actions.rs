@@ -65,7 +65,7 @@ pub struct LossEvent {
     pub slow_start: bool,
     /// Whether the packet had been retransmitted already.
     pub retransmission: bool,
-    /// Whether a retransmission of the packet is in flight. Such an event is about lost packets behind the packet.
+    /// Whether the packet has a retransmission in flight, so that the event is about lost packets behind the packet.
     pub repaired: bool,
     /// Whether the sender was in fast recovery.
     pub in_recovery: bool,

@@ -8,9 +8,9 @@ use super::{AckSample, Counter, Settings, Window};
 
 #[derive(Clone, Debug)]
 pub(super) struct Common {
-    pub(super) counter: Counter,
     pub(super) clock: KernelClock,
     pub(super) slow_start: Start,
+    pub(super) counter: Counter,
 }
 
 impl Common {

@@ -48,11 +48,11 @@ const UNMEASURED: u64 = 1000;
 
 #[derive(Clone, Debug)]
 struct Cubic {
-    curve: Curve,
-    shape: Shape,
+    common: Common,
     /// Smallest round trip \[us\]; 0 before the first.
     delay_min: u64,
-    common: Common,
+    shape: Shape,
+    curve: Curve,
 }
 
 /// The parameters as Linux holds them.

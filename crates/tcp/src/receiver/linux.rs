@@ -60,35 +60,22 @@ pub(super) struct LinuxAcks {
     common: Arc<Common>,
     /// Number of the last ACK (`rcv_wup`).
     acked: u64,
-    /// Arrival of the last segment in order.
-    arrived: Time,
-    /// Current limit of the window (`rcv_ssthresh`) \[bytes\].
-    limit: u64,
-    /// Limit up to which a segment in order raises it, while none waits beyond a hole \[bytes\].
-    most: u64,
-    /// Window of the last ACK (`rcv_wnd`) \[bytes\].
-    window: u64,
-    /// End of the round trip in which what the application reads is counted; [`Time::NEVER`] before the first sample.
-    read_until: Time,
-    /// Start of the millisecond of the ACK that the last sample was of, as each one gives a sample once; [`Time::NEVER`]
-    /// before the first.
-    sampled: Time,
-    /// Delay of an ACK, which follows the time between segments (`ato`) \[ms\]; 0 before the first segment.
-    delay_ms: u64,
-    /// Packet with which a window of data ends, which takes a round trip at least.
-    window_end: u64,
-    /// The window of the last ACK as an ACK has it, [`Acknowledgment::of_window`]; 0 if windows are not announced.
-    announced: u32,
+    /// Quick ACKs left.
+    quick: u8,
     /// Whether a segment in order since the last ACK had PSH (`ICSK_ACK_PUSHED`).
     pushed: bool,
     /// Whether the receiver delays an ACK at present (`ICSK_ACK_TIMER`).
     delayed: bool,
-    /// Quick ACKs left.
-    quick: u8,
     /// ACKs held beyond a hole (`compressed_ack`).
     compressed: u8,
-    /// Duplicate ACKs sent at once (`dup_ack_counter`).
+    /// Duplicate ACKs sent at once since a segment in order arrived (`dup_ack_counter`).
     duplicates: u8,
+    /// The window of the last ACK as an ACK has it, [`Acknowledgment::of_window`]; 0 if windows are not announced.
+    announced: u32,
+    /// Delay of an ACK, which follows the time between segments (`ato`) \[ms\]; 0 before the first segment.
+    delay_ms: u64,
+    /// Arrival of the last segment in order.
+    arrived: Time,
     /// Expiry of the timer of the ACK that was delayed last. It runs on if the ACK is sent before (Linux
     /// `inet_csk_clear_xmit_timer`).
     delayed_until: Time,
@@ -96,22 +83,33 @@ pub(super) struct LinuxAcks {
     buffer: u64,
     /// Largest window that the buffer allows (`window_clamp`) \[bytes\].
     clamp: u64,
+    /// Current limit of the window (`rcv_ssthresh`) \[bytes\].
+    limit: u64,
+    /// Limit up to which a segment in order raises it, while none waits beyond a hole \[bytes\].
+    most: u64,
+    /// Window of the last ACK (`rcv_wnd`) \[bytes\].
+    window: u64,
     /// Most that the application has read in a round trip (`rcvq_space.space`) \[bytes\].
     read: u64,
     /// First packet of the round trip that ends at `read_until`, and its start.
     read_from: (u64, Time),
+    /// End of the round trip in which what the application reads is counted; [`Time::NEVER`] before the first sample.
+    read_until: Time,
     /// Eight times the smoothed round trip \[us\]; 0 before the first sample.
     rtt8_us: u64,
     /// First round trip, which the kernel knows from the handshake \[us\]; 0 before the first segment.
-    first_rtt_us: u64,
+    first_rtt_us: u32,
+    /// Start of the millisecond of the ACK that the last sample was of, as each one gives a sample once; [`Time::NEVER`]
+    /// before the first.
+    sampled: Time,
+    /// Packet with which a window of data ends, which takes a round trip at least.
+    window_end: u64,
     /// Start of the window of data that ends with `window_end`; [`Time::NEVER`] before the first segment.
     window_start: Time,
     /// Runs of packets beyond a hole that ACKs report.
     blocks: Blocks,
     /// Buffers of the packets beyond a hole.
     waiting: Waiting,
-    /// Number of the duplicate ACKs sent at once.
-    duplicate: u64,
     /// Expiry of the timer of the ACKs held.
     compressed_until: Time,
     /// Instant of an ACK that follows another one at once; [`Time::NEVER`]: none does.
@@ -180,7 +178,6 @@ impl LinuxAcks {
             window_start: Time::NEVER,
             blocks: Blocks::default(),
             waiting: Waiting::default(),
-            duplicate: 0,
             compressed_until: Time::NEVER,
             due: Time::NEVER,
         };
@@ -206,7 +203,7 @@ impl LinuxAcks {
 
     /// Returns the retransmission timeout after the handshake \[ms\]; this end sends no data.
     fn rto_ms(&self) -> u64 {
-        match self.first_rtt_us {
+        match u64::from(self.first_rtt_us) {
             0 => INITIAL_RTO_MS,
             rtt => (rtt + (2 * rtt).max(1000 * LEAST_RTO_MS)).div_ceil(1000),
         }
@@ -221,7 +218,7 @@ impl LinuxAcks {
         if self.delay_ms != LEAST_DELAY_MS || now - self.arrived > self.common.half_delay {
             self.adapt_delay(now);
         }
-        self.arrived = now;
+        (self.arrived, self.duplicates) = (now, 0);
         if quick {
             self.enter_quick(ECN_QUICK);
         }
@@ -276,7 +273,7 @@ impl LinuxAcks {
             // Where packets wait beyond a hole, the receive buffer is not empty.
             return self.delay(now) || self.pushed;
         }
-        !selective || self.compress(now, next)
+        !selective || self.compress(now)
     }
 
     /// Delays an ACK; returns whether it is sent at once instead, as its timer is about to expire
@@ -284,7 +281,7 @@ impl LinuxAcks {
     fn delay(&mut self, now: Time) -> bool {
         let mut delay = self.delay_ms;
         if delay > LEAST_DELAY_MS && self.first_rtt_us > 0 {
-            delay = delay.min(self.first_rtt_us.div_ceil(1000).max(LEAST_DELAY_MS));
+            delay = delay.min(u64::from(self.first_rtt_us).div_ceil(1000).max(LEAST_DELAY_MS));
         }
         delay = delay.min(MOST_DELAY_MS);
         // Timers expire in the millisecond after theirs.
@@ -300,12 +297,9 @@ impl LinuxAcks {
 
     /// Holds an ACK beyond a hole until its timer expires, or that of an ACK which was delayed before
     /// (`tcp_delack_timer_handler`); returns whether it is sent at once instead, as the first ones and every 45th.
-    fn compress(&mut self, now: Time, next: u64) -> bool {
+    fn compress(&mut self, now: Time) -> bool {
         if self.compressed >= MOST_COMPRESSED {
             return true;
-        }
-        if self.duplicate != next {
-            (self.duplicates, self.duplicate) = (0, next);
         }
         if self.duplicates < IMMEDIATE_DUPLICATES {
             self.duplicates += 1;
@@ -314,7 +308,7 @@ impl LinuxAcks {
         self.compressed += 1;
         if self.compressed_until == Time::NEVER {
             let (longest, slack) = COMPRESSION_NS;
-            let rtt8_us = match self.first_rtt_us {
+            let rtt8_us = match u64::from(self.first_rtt_us) {
                 0 => self.rtt8_us,
                 first => self.rtt8_us.min(8 * first),
             };

@@ -15,10 +15,10 @@ use crate::ReceiverConfig;
 /// The state of a receiver that most have no use for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rest {
-    /// Linux's rules for sending ACKs, if they apply.
-    pub(super) linux: Option<LinuxAcks>,
     /// Packets that ACKs acknowledge selectively, and windows that they announce.
     pub(super) journal: Journal,
+    /// Linux's rules for sending ACKs, if they apply.
+    pub(super) linux: Option<LinuxAcks>,
     /// The echo of marks, if there is one.
     pub(super) ecn: Option<EcnEcho>,
     /// The blocks of ACKs by ns-2's rules, in place of the journal.

@@ -11,12 +11,12 @@ use crate::receiver::{Acknowledgment, Receiver, LOGS, UNREAD, WITH_ECN};
 /// The effects of a packet on those that wait.
 #[derive(Default)]
 struct Taken {
-    /// Whether it fills the last hole, so that it is acknowledged at once (RFC 5681 section 4.2).
+    /// Whether the packet fills the last hole: the receiver acknowledges such a packet at once (RFC 5681 section 4.2).
     filled: bool,
-    /// Memory that the segments beyond a hole took before it: the application reads what is delivered after the ACK is
-    /// sent (`tcp_data_queue`, `sk_data_ready`) \[bytes\].
+    /// Memory of the segments that wait when the ACK is sent: the application reads what the packet delivers after that
+    /// (`tcp_data_queue`, `sk_data_ready`) \[bytes\].
     used: u64,
-    /// First packet that the application does not read in one piece with this one, if it reads this one.
+    /// First packet that the application does not read in one piece with this packet; `None` if it does not read this one.
     read: Option<u64>,
 }
 

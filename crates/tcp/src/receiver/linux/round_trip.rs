@@ -20,7 +20,8 @@ impl LinuxAcks {
         if self.first_rtt_us == 0 {
             // The last ACK of the handshake is sent just before this segment (`tcp_synack_rtt_meas`).
             let opened = (now - self.common.service).max(stamp);
-            self.first_rtt_us = self.common.microseconds(opened + self.common.return_delay - stamp).max(1);
+            let first_us = self.common.microseconds(opened + self.common.return_delay - stamp).max(1);
+            self.first_rtt_us = u32::try_from(first_us).unwrap_or(u32::MAX);
             // The application reads from then on (`tcp_init_buffer_space`).
             self.read_from.1 = opened;
         }

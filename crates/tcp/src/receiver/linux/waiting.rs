@@ -9,26 +9,29 @@ const MOST: u64 = 17;
 /// The buffers in the order of their packets: the first packet of each, and one past the last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waiting {
-    buffers: VecDeque<(u64, u64)>,
+    /// `None` without packets: few receivers hold some, and the place for them would be as much for all.
+    #[expect(clippy::box_collection, reason = "a pointer takes a quarter of the place")]
+    buffers: Option<Box<VecDeque<(u64, u64)>>>,
 }
 
 impl Waiting {
     /// Returns the number of buffers.
     pub(super) fn buffers(&self) -> u64 {
-        self.buffers.len() as u64
+        self.buffers.as_ref().map_or(0, |buffers| buffers.len() as u64)
     }
 
     /// Holds a packet that is not held: in the buffer that ends before it, if that has room (`tcp_ooo_try_coalesce`), or
     /// else in one of its own. Returns whether it joined a buffer.
     pub(super) fn hold(&mut self, sequence: u64) -> bool {
-        let index = self.buffers.partition_point(|&(first, _)| first < sequence);
-        if let Some((first, end)) = index.checked_sub(1).and_then(|before| self.buffers.get_mut(before)) {
+        let buffers = self.buffers.get_or_insert_with(|| Box::new(VecDeque::with_capacity(1)));
+        let index = buffers.partition_point(|&(first, _)| first < sequence);
+        if let Some((first, end)) = index.checked_sub(1).and_then(|before| buffers.get_mut(before)) {
             if *end == sequence && *end - *first < MOST {
                 *end += 1;
                 return true;
             }
         }
-        self.buffers.insert(index, (sequence, sequence + 1));
+        buffers.insert(index, (sequence, sequence + 1));
         false
     }
 
@@ -37,16 +40,16 @@ impl Waiting {
     /// (`tcp_ofo_queue`).
     pub(super) fn release(&mut self, filler: u64) -> u64 {
         let (mut next, mut read) = (filler + 1, filler + 1);
-        while let Some(&(_, end)) = self.buffers.front().filter(|&&(first, _)| first == next) {
+        let Some(buffers) = &mut self.buffers else { return read };
+        while let Some(&(_, end)) = buffers.front().filter(|&&(first, _)| first == next) {
             if read == next && end - filler <= MOST {
                 read = end;
             }
             next = end;
-            self.buffers.pop_front();
+            buffers.pop_front();
         }
-        if self.buffers.is_empty() {
-            // Few receivers hold packets: the memory is for others.
-            self.buffers = VecDeque::new();
+        if buffers.is_empty() {
+            self.buffers = None;
         }
         read
     }
@@ -69,7 +72,7 @@ mod tests {
         assert_eq!(holding(1..=17).buffers(), 1);
         assert_eq!(holding(1..=18).buffers(), 2);
         assert_eq!(holding((1..=17).rev()).buffers(), 17, "none follows one that is there");
-        assert_eq!(holding([1, 3, 2]).buffers, [(1, 3), (3, 4)], "a packet between two joins the first");
+        assert_eq!(*holding([1, 3, 2]).buffers.unwrap_or_default(), [(1, 3), (3, 4)], "2 joins 1 before it");
     }
 
     #[test]
