@@ -193,6 +193,18 @@ def test_dctcp_s_queue_has_the_paper_s_ends(count: int) -> None:
     assert abs(pairs["queue_mean_packets"].difference) < 0.1
 
 
+def test_dctcp_s_model_takes_a_step_as_it_takes_red_with_equal_thresholds() -> None:
+    document = marking(2)
+    document["link"][0]["queue"] = {"discipline": "step", "threshold": "40 pkt"}
+    found = [
+        one for given in (marking(2), document) for one in ackclock.predict(given).applicable if one.model == "dctcp"
+    ]
+    assert found[0].numbers[1].value == pytest.approx(found[1].numbers[1].value)
+    document["link"][0]["queue"] = "codel"
+    (refused,) = (one for one in ackclock.predict(document).inapplicable if one.model == "dctcp")
+    assert refused.reasons == ("switch does not mark from a number of packets on; the model has such a threshold",)
+
+
 def test_dctcp_s_mean_queue_is_the_kernel_s() -> None:
     """Two flows with 100 Mbit/s and 2 ms, a step at 20 packets: the recorded kernel's mean is 18.8 (A_dctcp_2)."""
     document = marking(2, min_threshold="20 pkt", max_threshold="21 pkt", weight=0.25)

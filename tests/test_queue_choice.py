@@ -240,6 +240,64 @@ def test_the_empty_round_trip_of_a_ping_is_of_the_request_and_the_echo() -> None
     assert empty_round_trip_s(resolved, resolved.flows[0]) == pytest.approx(0.030 + 32e-6 + 160e-6)
 
 
+def varying(queue: str) -> dict[str, Any]:
+    """Describe a download and a call at a link whose rate alternates between 10 and 4 Mbit/s."""
+    rate = {"kind": "steps", "steps": [["0 s", "10 Mbit/s"], ["2 s", "4 Mbit/s"]], "repeat": "4 s"}
+    link = {"name": "lte", "delay": "20 ms", "buffer": "200 pkt", "rate_process": rate, "queue": queue}
+    call = {"name": "call", "path": ["lte"], "packet": "1200 B", "traffic": {"kind": "constant", "rate": "1 Mbit/s"}}
+    run = {"duration": "40 s", "warmup": "8 s"}
+    return {"title": "lte", "link": [link], "flow": [{"name": "dl", "path": ["lte"]}, call], "run": run}
+
+
+def test_a_call_counts_where_the_rate_changes() -> None:
+    """Its queueing delay alone is not known there, so that it is what its delay is longer than the empty path's."""
+    found = asked(varying("drop-tail"))
+    (kept,) = (row for row in queues(found) if not row.changes)
+    delay = ackclock.run(varying("drop-tail")).flows.delay_p95_s["call"]
+    assert mean(kept.light_p95_s) == pytest.approx(delay - 0.020 - 1200 * 8 / 7e6, rel=0.05)
+
+
+def test_packets_that_no_congestion_control_slows_down_raise_the_question() -> None:
+    """A source of 12 Mbit/s at 10 Mbit/s: fair queueing lets the ping by, and no buffer is searched."""
+    link = {"name": "l", "rate": "10 Mbit/s", "delay": "10 ms", "buffer": "300 ms"}
+    flows = [
+        {"name": "u", "path": ["l"], "traffic": {"kind": "constant", "rate": "12 Mbit/s"}},
+        {"name": "ping", "path": ["l"], "traffic": {"kind": "ping", "interval": "100 ms"}},
+    ]
+    document = {"title": "udp", "link": [link], "flow": flows, "run": {"duration": "40 s", "warmup": "5 s"}}
+    (found,) = ackclock.advise(document).recommendations
+    assert (found.topic, chosen(found).name) == (TOPIC, "FQ-CoDel")
+    lost = next(row for row in queues(found) if row.name == "drop-tail, 84 packets")
+    assert lost.light_p95_s["mean"] is None
+    assert lost.reason == "none of the packets of light flows arrives"
+
+
+def test_throughput_is_that_of_the_flows_and_a_flow_over_two_links_counts_twice_in_the_choice() -> None:
+    links = [
+        {"name": "a", "rate": "10 Mbit/s", "delay": "10 ms", "buffer": "300 ms"},
+        {"name": "b", "rate": "9.8 Mbit/s", "delay": "10 ms", "buffer": "300 ms"},
+    ]
+    flows = [{"name": "long", "path": ["a", "b"]}, {"name": "one", "path": ["a"]}, {"name": "two", "path": ["b"]}]
+    document = {"title": "two hops", "link": links, "flow": flows, "run": {"duration": "40 s", "warmup": "10 s"}}
+    found = asked(document)
+    assert mean(chosen(found).fairness_index) > 0.95
+    for row in queues(found):
+        assert mean(row.throughput_bps) < 19.8e6
+        assert mean(row.throughput_bps) < mean(row.carried_bps) < 19.81e6
+
+
+def test_l4s_flows_have_a_column_and_a_queue_that_marks_early_for_them() -> None:
+    link = {"name": "line", "rate": "50 Mbit/s", "buffer": "500 pkt", "queue": "dualpi2"}
+    flows = [
+        {"name": "prague", "path": ["line"], "rtt": "20 ms", "tcp": "draft-prague"},
+        {"name": "cubic", "path": ["line"], "rtt": "20 ms", "tcp": "linux-cubic"},
+    ]
+    found = asked({"title": "l4s", "link": [link], "flow": flows, "run": {"duration": "30 s", "warmup": "10 s"}})
+    rows = {row.name.partition(",")[0] if "ce_" not in row.name else "ce": row for row in queues(found)}
+    assert mean(rows["dualpi2"].l4s_p95_s) < 0.001 < mean(rows["ce"].l4s_p95_s) < mean(rows["FQ-CoDel"].l4s_p95_s)
+    assert "L4S flows" in found.answer
+
+
 # ---- the judge
 
 
@@ -251,6 +309,7 @@ def queue(name: str, mbps: float, wait_ms: float, **other: float) -> QueueAltern
     """Make a queue with a throughput and a delay; what is not given does not matter."""
     known = {
         "throughput_bps": mbps * 1e6,
+        "carried_bps": mbps * 1e6,
         "wait_mean_s": wait_ms / 2e3,
         "wait_p95_s": wait_ms / 1e3,
         "wait_p99_s": wait_ms / 1e3,
@@ -264,12 +323,14 @@ def queue(name: str, mbps: float, wait_ms: float, **other: float) -> QueueAltern
         "reverse_throughput_bps",
         "light_p95_s",
         "light_loss_fraction",
+        "l4s_p95_s",
         "slowdown_mean",
         "unfinished_transfers",
         "fairness_index",
     )
     found: dict[str, Any] = {key: value(float("nan")) for key in absent}
     found |= {key: value(one) for key, one in known.items()}
+    found["reverse_carried_bps"] = found["reverse_throughput_bps"]
     return QueueAlternative(name, {}, **found)
 
 
@@ -315,8 +376,8 @@ def test_of_equals_the_first_is_the_answer() -> None:
 
 def test_the_floor_is_of_both_directions_by_their_geometric_mean() -> None:
     """A tenth less up for half more down."""
-    now = replace(queue("now", 10.0, 200.0), reverse_throughput_bps=value(30e6))
-    shared = replace(queue("fq-codel", 9.0, 5.0), reverse_throughput_bps=value(45e6))
+    now = queue("now", 10.0, 200.0, reverse_throughput_bps=30e6)
+    shared = queue("fq-codel", 9.0, 5.0, reverse_throughput_bps=45e6)
     assert best(now, shared) == "fq-codel"
     assert "geometric mean" in judge(now, shared).excluded(now)
 

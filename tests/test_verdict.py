@@ -87,6 +87,12 @@ def test_a_small_receiver_window_is_found() -> None:
     assert "the receiver's window of 20 packets limits 1 flow" in text
 
 
+def test_receiver_windows_of_different_sizes_are_named_apart() -> None:
+    flows = [make_flow("small", sender={"max_window": 6}), make_flow("large", sender={"max_window": 12})]
+    text = verdict(make_resolved(flows), flows={"cwnd_max": [6.0, 12.0]}, links=NO_DROPS | {"busy_s": [20.0, 1.0]})
+    assert "the receiver's window of 6 packets limits small; the receiver's window of 12 packets limits large" in text
+
+
 def test_a_receiver_window_reached_in_a_large_group_is_not_one_flow_s() -> None:
     group = make_flow("web", count=5000, sender={"max_window": 44})
     text = verdict(make_resolved([group]), flows={"cwnd_max": 44.0}, links=NO_DROPS | {"busy_s": [20.0, 1.0]})
@@ -139,6 +145,8 @@ def test_round_trips_come_before_the_shares_that_they_make() -> None:
         "TCP's throughput goes as 1 / RTT: round trips of 20 ms to 300 ms make shares of 51.2 kbit/s to 768 kbit/s "
         "(Jain's index 0.51)" in caused
     )
+    steeper = verdict(resolved, flows=trips | {"delivered_packets": [15_000, 1000, 60]})
+    assert "flows with longer round trips get less: round trips of 20 ms to 300 ms make shares of" in steeper
     against = verdict(resolved, flows=trips | {"delivered_packets": [1000, 3000, 15_000]})
     assert "shares are unequal, 51.2 kbit/s to 768 kbit/s" in against
 
@@ -268,7 +276,7 @@ def test_timeouts_without_a_drop_are_no_recoveries_that_fail() -> None:
     assert "many recoveries fail" not in text
 
 
-@pytest.mark.parametrize(("which", "packets", "enough"), [("send", "978", "20"), ("receive", "1,381", "14")])
+@pytest.mark.parametrize(("which", "packets", "enough"), [("send", "978", "21"), ("receive", "1,381", "15")])
 def test_a_socket_buffer_that_limits_a_flow_is_named_with_one_that_does_not(
     which: str, packets: str, enough: str
 ) -> None:
@@ -291,6 +299,35 @@ def test_a_socket_buffer_that_limits_a_flow_is_named_with_one_that_does_not(
     assert f'try flow.dl.tcp.{which}_buffer_max = "{enough} MB"' in advice
     enlarged = ackclock.run(scenario(f"{enough} MB"))
     assert enlarged.links.utilisation_fraction.iloc[0] > 0.9
+
+
+def test_a_socket_buffer_that_losses_fill_limits_the_flow() -> None:
+    """BBR at 1% of random loss: what waits behind the holes is as much as what is in flight (RFC 2018 section 8)."""
+    loss = {"model": "bernoulli", "probability": 0.01, "applies_to": "data"}
+    link = {"name": "sat", "rate": "50 Mbit/s", "delay": "270 ms", "buffer": "2000 pkt", "loss": loss}
+    tcp = {"preset": "linux-bbr", "send_buffer_max": "4 MiB", "receive_buffer_max": "6 MiB"}
+    flow = {"name": "dl", "path": ["sat"], "rtt": "600 ms", "tcp": tcp}
+    document = {"link": [link], "flow": [flow], "run": {"duration": "60 s", "warmup": "20 s"}}
+    found = ackclock.run(document)
+    assert found.summary["verdict"].startswith("no link is a bottleneck: the busiest, sat, has utilisation 2")
+    assert "limits it to some 1,025 packets in flight or waiting behind a lost one" in found.summary["verdict"]
+    (advised,) = ackclock.advise(document, topics=["socket-buffer"]).recommendations
+    enlarged = ackclock.run(document, overrides=advised.changes)
+    assert set(advised.changes) == {"flow.dl.tcp.send_buffer_max", "flow.dl.tcp.receive_buffer_max"}
+    assert enlarged.links.utilisation_fraction.iloc[0] > 2.5 * found.links.utilisation_fraction.iloc[0] > 0.5
+    # A control that the same losses slow down has no such buffer.
+    reno = ackclock.run(document, overrides={"flow.dl.tcp.preset": "linux-reno"})
+    assert reno.summary["verdict"].startswith("losses leave even the busiest link, sat, idle most of the time")
+
+
+def test_both_socket_buffers_are_named_where_one_alone_would_not_fill_the_path() -> None:
+    link = {"name": "sat", "rate": "50 Mbit/s", "delay": "299 ms", "buffer": "5000 pkt"}
+    tcp = {"preset": "linux-cubic", "send_buffer_max": "4 MiB", "receive_buffer_max": "6 MiB"}
+    flow = {"name": "dl", "path": ["sat"], "rtt": "600 ms", "tcp": tcp}
+    text = ackclock.run({"link": [link], "flow": [flow], "run": {"duration": "60 s", "warmup": "30 s"}}).summary[
+        "verdict"
+    ]
+    assert text.endswith("send_buffer_max of 11 MB and receive_buffer_max of 7.3 MB would fill the path")
 
 
 def test_shares_are_compared_where_flows_meet() -> None:
@@ -323,7 +360,7 @@ def test_acks_do_not_share_the_path_that_a_buffer_has_to_fill() -> None:
     flows = [{"path": [way], "rtt": "600 ms", "tcp": tcp} for way in ("sat", "sat.reverse")]
     run = {"duration": "60 s", "warmup": "20 s"}
     text = ackclock.run({"link": [link], "flow": flows, "run": run}).summary["verdict"]
-    assert text.count("send_buffer_max of 20 MB would fill the path") == 2
+    assert text.count("send_buffer_max of 21 MB would fill the path") == 2
 
 
 def test_a_flow_that_acks_starve_is_named() -> None:

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ackclock.paths import empty_round_trip_s
+from ackclock.round_trips import by_round_trips
 from ackclock.scenario import Element, Resolved, ResolvedFlow
 from ackclock.scenario.copies import described_name
 from ackclock.scenario.resolved_buffers import PacketBuffer
-from ackclock.socket_buffers import share_of_pipe, socket_buffers
-from ackclock.stats import jain_index, log_correlation
+from ackclock.socket_buffers import buffer_limit
+from ackclock.stats import jain_index
 
 Row = Mapping[str, Any]
 _Share = tuple[ResolvedFlow, float, Row]
@@ -63,12 +64,6 @@ STARVED = 0.02
 """Throughput of a flow, as a fraction of an equal share of a full link, below which it is starved."""
 STARVED_BY_ACKS = 0.1
 """The same of a link that ACKs fill."""
-BUFFER_REACHED = 0.85
-"""Ratio of the packets in flight to those that a socket buffer holds from which the buffer limits the flow."""
-UNLIKE = 1.5
-"""Ratio of the longest round trip to the shortest from which round trips may explain shares."""
-CORRELATED = -0.8
-"""Correlation of the logarithms of shares and round trips from which the round trips explain the shares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +181,7 @@ def _bottlenecks(run: _Run) -> Iterator[Finding]:
         return
     busiest = run.serving[0][1]
     kind: Kind = "idle"
-    if _use(busiest) >= BOTTLENECK:
+    if _use(busiest) >= BOTTLENECK and not _hosts_limit_all(run):
         table = described_name(busiest["name"])
         alike = [row for _, row in run.serving if described_name(row["name"]) == table and _use(row) >= BOTTLENECK]
         yield from (
@@ -195,7 +190,7 @@ def _bottlenecks(run: _Run) -> Iterator[Finding]:
         return
     # Where all transfers end, the link is idle as they have.
     goes_on = any(flow.size_packets is None and flow.kind != "ping" for flow in run.resolved.flows)
-    if goes_on and any(_gone(link) > 0.0 for link in run.links):
+    if goes_on and any(_gone(link) > 0.0 for link in run.links) and not any(_buffer_limits(run)):
         kind = "idle-after-losses"
     yield Finding(kind, busiest["name"], {"utilisation_fraction": _use(busiest), **run.until})
 
@@ -243,12 +238,16 @@ def _buffer_limits(run: _Run) -> Iterator[Finding]:
         if flow.kind != "tcp" or flow.count > 1:
             continue
         in_flight = mean(row, "goodput_bps") * mean(row, "rtt_mean_s") / flow.packet_bits
-        limits = [(size / of_packet, of_packet, is_send) for size, of_packet, is_send in socket_buffers(flow)]
-        packets, of_packet, is_send = min(limits, default=(math.inf, 0.0, False))
-        if in_flight >= BUFFER_REACHED * packets:
-            enough = of_packet * share_of_pipe(run.resolved, flow)
-            numbers = {"packets": packets, "bytes": packets * of_packet, "enough_bytes": enough}
-            yield Finding("buffer-limit", flow.name, numbers | {"send": float(is_send)})
+        found = buffer_limit(run.resolved, flow, in_flight, mean(row, "loss_fraction"))
+        if found is not None:
+            yield Finding("buffer-limit", flow.name, found)
+
+
+def _hosts_limit_all(run: _Run) -> bool:
+    """Return whether windows or socket buffers limit each flow that always has something to send."""
+    limited = {one.element for rule in (_window_limits, _buffer_limits) for one in rule(run)}
+    lasting = [flow.name for flow, _ in run.rows if flow.size_packets is None and flow.kind != "ping"]
+    return bool(limited) and limited.issuperset(lasting)
 
 
 def limiting_buffer(found: Finding) -> str:
@@ -365,9 +364,8 @@ def _shares(run: _Run) -> Iterator[Finding]:
     numbers = {"least_bps": min(shares), "largest_bps": max(shares), "index_fraction": index}
     if len({flow.weight for flow, _, _ in endless}) > 1:
         numbers["largest_weight"] = float(max(flow.weight for flow, _, _ in endless))
-    trips = [mean(row, "rtt_mean_s") for _, _, row in endless]
-    if all(flow.tcp.sender.is_aimd for flow, _, _ in endless) and _explained([share for _, share, _ in endless], trips):
-        numbers |= {"shortest_round_trip_s": min(trips), "longest_round_trip_s": max(trips)}
+    if all(flow.tcp.sender.is_aimd for flow, _, _ in endless):
+        numbers |= by_round_trips(shares, [mean(row, "rtt_mean_s") for _, _, row in endless])
     yield Finding("unequal-shares", numbers=numbers)
 
 
@@ -390,10 +388,3 @@ def _meeting(run: _Run) -> list[list[_Share]]:
 
 def _index(shares: Sequence[_Share]) -> float:
     return jain_index(share / flow.weight for flow, share, _ in shares for _ in range(flow.count))
-
-
-def _explained(shares: Sequence[float], round_trips_s: Sequence[float]) -> bool:
-    """Return whether shares fall as round trips grow: TCP's throughput goes as 1 / RTT [Mathis 1997]."""
-    if min(shares) <= 0.0 or min(round_trips_s) <= 0.0 or max(round_trips_s) < UNLIKE * min(round_trips_s):
-        return False
-    return log_correlation(round_trips_s, shares) <= CORRELATED

@@ -1,25 +1,72 @@
 """Socket buffers of hosts: how many packets each holds in flight, and how many fill a path."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil, exp, floor, log10
 
 from ackclock.paths import empty_round_trip_s
 from ackclock.scenario import Resolved, ResolvedFlow
 from ackclock.scenario.contract import SEGMENT_OVERHEAD_BYTES
 from ackclock.scenario.resolved_tcp import SelectiveSettings
 
+REACHED = 0.85
+"""Ratio of the packets that a socket buffer has to hold to those that it holds from which it limits the flow."""
+WITH_HOLES = 1.2
+"""Ratio of what a socket buffer holds to what is in flight from which losses are worth a word."""
+REPAIR = 1.25
+"""Time from a packet's loss to the arrival of its retransmission in round trips: one, and RACK's reordering window
+(RFC 8985 section 6.2)."""
+BEYOND = 0.8
+"""Packets by which a receiver announces less for each one beyond a hole: half of the memory that its segment takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class SocketBuffer:
+    """A socket buffer at its largest size.
+
+    Parameters
+    ----------
+    size_bytes : float
+        Its size [B].
+    packet_bytes : float
+        What a packet takes of it [B].
+    is_send : bool
+        Whether it is the sender's.
+    """
+
+    size_bytes: float
+    packet_bytes: float
+    is_send: bool
+
+    @property
+    def packets(self) -> float:
+        """The packets that it holds."""
+        return self.size_bytes / self.packet_bytes
+
+    def held(self, in_flight: float, loss_fraction: float) -> float:
+        """Compute the packets that it has to hold with a number of them in flight and a fraction lost at random.
+
+        A packet stays until all before it have arrived. One that was lost a time u before it comes again after the
+        time of a repair, and with losses at random the time since the last one is exponential: the mean wait is that
+        of the repair less (1 - exp(-x)) / (losses in a round trip), with x losses in the time of a repair.
+        """
+        losses = loss_fraction * in_flight
+        wait = REPAIR - (1.0 - exp(-REPAIR * losses)) / losses if losses > 0.0 else 0.0
+        return in_flight * (1.0 + max(0.0, wait) * (1.0 if self.is_send else 1.0 + BEYOND))
+
 
 def has_short_buffers(resolved: Resolved) -> bool:
-    """Return whether a socket buffer holds fewer packets than fill its flow's path."""
+    """Return whether a socket buffer may hold fewer packets than fill its flow's path, those behind holes included."""
     return any(
-        size < of_packet * share_of_pipe(resolved, flow)
+        one.packets < one.held(share_of_pipe(resolved, flow), 1.0)
         for flow in resolved.flows
         if flow.kind == "tcp"
-        for size, of_packet, _ in socket_buffers(flow)
+        for one in socket_buffers(flow)
     )
 
 
-def socket_buffers(flow: ResolvedFlow) -> Iterator[tuple[float, float, bool]]:
-    """Give the largest sizes of a flow's socket buffers, the bytes that a packet takes, and whether it is the sender's.
+def socket_buffers(flow: ResolvedFlow) -> Iterator[SocketBuffer]:
+    """Give a flow's socket buffers that limit what is in flight.
 
     Half of a receive buffer is announced (Linux `tcp_adv_win_scale` 1). A sender writes until its buffer is full, and
     again when a third is free.
@@ -28,9 +75,60 @@ def socket_buffers(flow: ResolvedFlow) -> Iterator[tuple[float, float, bool]]:
     if not isinstance(sender, SelectiveSettings) or sender.writes is not None:
         return
     if sender.send_buffer is not None:
-        yield sender.send_buffer.most_buffer_bytes, 1.5 * (sender.segment_bytes + SEGMENT_OVERHEAD_BYTES), True
+        size = sender.send_buffer.most_buffer_bytes
+        yield SocketBuffer(size, 1.5 * (sender.segment_bytes + SEGMENT_OVERHEAD_BYTES), is_send=True)
     if receiver is not None and receiver.announced:
-        yield receiver.most_buffer_bytes, 2.0 * sender.segment_bytes, False
+        yield SocketBuffer(receiver.most_buffer_bytes, 2.0 * sender.segment_bytes, is_send=False)
+
+
+def buffer_limit(
+    resolved: Resolved, flow: ResolvedFlow, in_flight: float, loss_fraction: float
+) -> dict[str, float] | None:
+    """Give the numbers of the socket buffer that limits a flow; None if none does.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    flow : ResolvedFlow
+        A flow with TCP.
+    in_flight : float
+        Its mean of packets in flight.
+    loss_fraction : float
+        The fraction of them that is lost.
+
+    Returns
+    -------
+    dict of str to float, optional
+        `packets` that it holds, its `bytes`, `enough_bytes` to fill the path, `other_enough_bytes` of the other side's
+        buffer if that would not (else 0), whether it is the sender's (`send`) and whether losses make it hold more than
+        what is in flight (`holes`).
+    """
+    buffers = sorted(socket_buffers(flow), key=lambda one: one.packets / max(one.held(in_flight, loss_fraction), 1.0))
+    if not buffers or buffers[0].held(in_flight, loss_fraction) < REACHED * buffers[0].packets:
+        return None
+    first, pipe = buffers[0], share_of_pipe(resolved, flow)
+    enough = {one: two_digits_up(one.packet_bytes * one.held(pipe, loss_fraction)) for one in buffers}
+    return {
+        "packets": first.packets,
+        "bytes": first.size_bytes,
+        "enough_bytes": enough[first],
+        "other_enough_bytes": max((enough[one] for one in buffers[1:] if one.size_bytes < enough[one]), default=0.0),
+        "holes": float(first.held(in_flight, loss_fraction) > WITH_HOLES * in_flight),
+        "send": float(first.is_send),
+    }
+
+
+def two_digits_up(size: float) -> float:
+    """Round a size up to two digits.
+
+    Examples
+    --------
+    >>> two_digits_up(10_010_000.0)
+    11000000.0
+    """
+    step = float(10.0 ** (floor(log10(size)) - 1))
+    return ceil(round(size / step, 6)) * step
 
 
 def share_of_pipe(resolved: Resolved, flow: ResolvedFlow) -> float:

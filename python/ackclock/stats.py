@@ -146,6 +146,17 @@ def log_correlation(first: Iterable[float], second: Iterable[float]) -> float:
         return float(np.corrcoef(np.log(list(first)), np.log(list(second)))[0, 1])
 
 
+def log_slope(first: Iterable[float], second: Iterable[float]) -> float:
+    """Compute the exponent of the power law of the second quantity over the first [1].
+
+    Examples
+    --------
+    >>> round(log_slope([1.0, 10.0, 100.0], [5.0, 0.5, 0.05]), 6)
+    -1.0
+    """
+    return float(np.polyfit(np.log(list(first)), np.log(list(second)), 1)[0])
+
+
 def jain_index(shares: Iterable[float]) -> float:
     """Compute Jain's fairness index [1]: 1 where all shares are equal, 1/n where one has all.
 

@@ -235,13 +235,18 @@ def _spurious(all_: _Found, found: Sequence[Finding]) -> Iterator[str]:
 
 
 def _window_limit(_all: _Found, flows: Sequence[Finding]) -> Iterator[str]:
-    # Of a large group the largest window is known, not how many flows have reached it.
-    large = [flow for flow in flows if flow.numbers["flows"] > 1]
-    single = len(flows) - len(large)
-    who = [plural(single, "flow")] if single else []
-    who += [f"some of the {flow.numbers['flows']:,.0f} flows of {flow.element}" for flow in large]
-    window = max(flow.numbers["window_packets"] for flow in flows)
-    yield f"the receiver's window of {number(window)} packets limits {' and '.join(who)}"
+    windows = sorted({flow.numbers["window_packets"] for flow in flows})
+    for window in windows[:MOST_NAMED]:
+        limited = [flow for flow in flows if flow.numbers["window_packets"] == window]
+        # Of a large group the largest window is known, not how many flows have reached it.
+        large = [flow for flow in limited if flow.numbers["flows"] > 1]
+        single = [flow for flow in limited if flow.numbers["flows"] <= 1]
+        alone = single[0].element if len(single) == 1 and len(windows) > 1 else plural(len(single), "flow")
+        who = [alone] if single else []
+        who += [f"some of the {flow.numbers['flows']:,.0f} flows of {flow.element}" for flow in large]
+        yield f"the receiver's window of {number(window)} packets limits {' and '.join(who)}"
+    if len(windows) > MOST_NAMED:
+        yield f"and {plural(len(windows) - MOST_NAMED, 'other window')} limit other flows"
 
 
 def _buffer_limit(_all: _Found, flows: Sequence[Finding]) -> Iterator[str]:
@@ -250,8 +255,13 @@ def _buffer_limit(_all: _Found, flows: Sequence[Finding]) -> Iterator[str]:
         size, enough = (megabytes(flow.numbers[key]) for key in ("bytes", "enough_bytes"))
         held = plural(flow.numbers["packets"], "packet")
         text = f"the {which} buffer of {flow.element}, {size} at most, limits it to some {held} in flight"
+        if flow.numbers["holes"]:
+            text += " or waiting behind a lost one"
+        sizes = f"{which}_buffer_max of {enough}"
+        if other := flow.numbers["other_enough_bytes"]:
+            sizes += f" and {'receive' if which == 'send' else 'send'}_buffer_max of {megabytes(other)}"
         fills = flow.numbers["enough_bytes"] > flow.numbers["bytes"]
-        yield f"{text}: {which}_buffer_max of {enough} would fill the path" if fills else text
+        yield f"{text}: {sizes} would fill the path" if fills else text
 
 
 def _starved(found: _Found, flows: Sequence[Finding]) -> Iterator[str]:
@@ -266,9 +276,9 @@ def _starved(found: _Found, flows: Sequence[Finding]) -> Iterator[str]:
 
 def _long_queue(found: _Found, flows: Sequence[Finding]) -> Iterator[str]:
     trips = flows[0].numbers
-    text = (
-        f"queues make round trips {seconds(trips['round_trip_s'])} on a path of {seconds(trips['empty_round_trip_s'])}"
-    )
+    several = sum(flow.count for flow in found.resolved.flows if flow.connection is not None) > 1
+    whose = f"the round trips of {flows[0].element}" if several else "round trips"
+    text = f"queues make {whose} {seconds(trips['round_trip_s'])} on a path of {seconds(trips['empty_round_trip_s'])}"
     oversized = found.of("oversized-buffer")
     yield text if not oversized else f"{text}: {_named(oversized)} {_has(oversized)} more buffer than TCP needs"
 
@@ -307,7 +317,9 @@ def _shares(_all: _Found, found: Sequence[Finding]) -> Iterator[str]:
     index = f"(Jain's index{over_weights} {numbers['index_fraction']:.2f})"
     if "shortest_round_trip_s" in numbers:
         trips = f"{seconds(numbers['shortest_round_trip_s'])} to {seconds(numbers['longest_round_trip_s'])}"
-        yield f"TCP's throughput goes as 1 / RTT: round trips of {trips} make shares of {rates} {index}"
+        inverse = numbers["as_inverse"]
+        law = "TCP's throughput goes as 1 / RTT" if inverse else "flows with longer round trips get less"
+        yield f"{law}: round trips of {trips} make shares of {rates} {index}"
     else:
         yield f"shares are unequal, {rates} {index}"
 

@@ -76,7 +76,9 @@ def test_losses_are_counted_apart_from_drops() -> None:
 
 
 def test_a_lossy_link_limits_an_unlimited_window() -> None:
-    unlimited = TEXT.replace("tcp = {{ max_window", "# {{").replace('rate = "', 'buffer = "unlimited"\nrate = "', 1)
+    unlimited = TEXT.replace("tcp = {{ max_window", 'tcp = "newreno-rfc6582" # {{').replace(
+        'rate = "', 'buffer = "unlimited"\nrate = "', 1
+    )
     grows = "the queue grows as long as the run lasts"
     assert any(grows in str(warning) for warning in load(unlimited.format("")).warnings)
     lossy = load(unlimited.format('loss = { model = "bernoulli", probability = 0.01 }'))

@@ -30,6 +30,11 @@ def test_a_plain_scenario_has_none() -> None:
     assert warnings(run={"warmup": "1 s", "replications": 5}) == []
 
 
+def test_socket_buffers_bound_what_is_in_flight() -> None:
+    for tcp in ("linux-cubic", {"preset": "linux-cubic", "send_buffer": "unlimited"}):
+        assert not [one for one in warnings(link={"buffer": "unlimited"}, flow={"tcp": tcp}) if "as long as" in one]
+
+
 CASES: dict[str, tuple[dict[str, Any], str]] = {
     "a level where there are none": (
         {"flow": {"priority": 1}},
@@ -87,7 +92,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         'link "a", field reverse.queue: random-drop never drops from an unlimited buffer',
     ),
     "nothing bounds the queue": (
-        {"link": {"buffer": "unlimited"}},
+        {"link": {"buffer": "unlimited"}, "flow": {"tcp": "newreno-rfc6582"}},
         "1st [[flow]], field path: no buffer on the path is limited, nor the window: the queue grows as long as the "
         "run lasts",
     ),

@@ -2,6 +2,7 @@
 //! largest.
 
 use base::{Clock, Rate, Time};
+use net::BucketKind;
 
 use crate::scenario::{ElementConfig, FlowConfig};
 
@@ -15,6 +16,33 @@ pub(crate) struct EmptyPath {
     pub(crate) one_way: Time,
     /// Service time of the slowest server: the distance of two packets at the end of the path that enter it together.
     pub(crate) slowest: Time,
+    /// The token bucket with the lowest rate, which all but a burst has to wait for.
+    bucket: Bucket,
+}
+
+/// A token bucket, by times at the rate at which it is filled; one that holds nothing back by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Bucket {
+    /// Time in which the tokens of a packet come.
+    packet: Time,
+    /// Time in which the empty bucket is filled. A shaper lends the tokens of one packet more.
+    full: Time,
+}
+
+impl Bucket {
+    /// Returns the bucket of an element for packets of a size.
+    fn of(element: &ElementConfig, bytes: u16, clock: Clock) -> Bucket {
+        let ElementConfig::Link(link) = element else { return Bucket::default() };
+        let (Some(bucket), Some(rate_bps)) = (link.token_bucket, element.most_bps()) else { return Bucket::default() };
+        let packet = Rate::new(rate_bps, clock).service_time(bytes);
+        let lent = if bucket.kind == BucketKind::Shaper { packet } else { Time::ZERO };
+        Bucket { packet, full: clock.time(bucket.burst_bytes as f64 * 8.0 / rate_bps) + lent }
+    }
+
+    /// Returns how long the last packet of some that arrive together waits for its tokens.
+    fn wait(self, packets: u64) -> Time {
+        self.packet.times(packets) - self.full
+    }
 }
 
 impl EmptyPath {
@@ -38,10 +66,12 @@ impl EmptyPath {
         elements: &[ElementConfig],
         clock: Clock,
     ) -> EmptyPath {
-        let start = EmptyPath { one_way: clock.time(own_delay_s), slowest: Time::ZERO };
+        let start = EmptyPath { one_way: clock.time(own_delay_s), ..EmptyPath::default() };
         path.iter().filter_map(|&element| elements.get(element)).fold(start, |path, element| {
             let service = service_time(element, bytes, acks, clock);
+            let bucket = Bucket::of(element, bytes, clock);
             EmptyPath {
+                bucket: if bucket.packet > path.bucket.packet { bucket } else { path.bucket },
                 one_way: path.one_way + clock.time(element.least_delay_s()) + service,
                 slowest: path.slowest.max(service),
             }
@@ -50,7 +80,7 @@ impl EmptyPath {
 
     /// Returns the time from the first packet's departure to the last one's arrival, of packets that depart together.
     pub(crate) fn time_of(&self, packets: u64) -> Time {
-        self.one_way + self.slowest.times(packets.saturating_sub(1))
+        self.one_way + self.slowest.times(packets.saturating_sub(1)).max(self.bucket.wait(packets))
     }
 
     /// Returns the same of a flow's data packets, the last one of which has another length.
@@ -73,7 +103,10 @@ impl EmptyPath {
             let delay = clock.time(element.least_delay_s());
             (one, arrival) = (one + delay, arrival + delay);
         }
-        arrival + clock.time(flow.forward_delay_s)
+        // The tokens of the last packet are those of its own length: less by what it is shorter.
+        let whole = EmptyPath::of_data(flow, elements, clock).bucket;
+        let tokens = whole.packet.times(before) + path.bucket.packet;
+        (arrival + clock.time(flow.forward_delay_s)).max(path.one_way + (tokens - path.bucket.full))
     }
 }
 

@@ -1,6 +1,7 @@
 mod acks;
 mod ahead;
 mod batches;
+mod flood;
 mod handshakes;
 mod senders;
 #[cfg(test)]
@@ -10,7 +11,7 @@ mod transfers;
 use base::cast::to_u32;
 use base::{PacketKind, RandomStream, Time};
 use net::Measurement;
-use tcp::{Selected, Sender};
+use tcp::{Selected, Sender, MOST_IN_FLIGHT};
 
 use crate::flow::ArrivingAck;
 use crate::handshake::Handshake;
@@ -22,9 +23,6 @@ use crate::sender_slot::SenderSlot;
 use crate::traffic::Datagrams;
 use acks::{pass_ack, report_state};
 use ahead::{Upcoming, MANY_FLOWS};
-
-/// Number of packets in flight that shows that nothing limits a flow.
-const MOST_IN_FLIGHT: u64 = 20_000_000;
 
 /// The state of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +47,10 @@ pub struct Engine {
     events: u64,
     /// First instant before whose event a batch or the run ends.
     stop: Time,
+    /// Number of calls of [`Engine::advance`].
+    calls: usize,
+    /// Packets in flight of all flows from which on nothing limits them.
+    most_in_flight: u64,
     replication: u64,
     upcoming: Upcoming,
     /// Packets that the ACK of this moment acknowledges selectively.
@@ -72,6 +74,8 @@ impl Engine {
             now: Time::ZERO,
             events: 0,
             stop: Time::ZERO,
+            calls: 0,
+            most_in_flight: MOST_IN_FLIGHT,
             replication,
             upcoming: Upcoming::default(),
             selected: Vec::new(),
@@ -105,6 +109,7 @@ impl Engine {
             return Progress::Failed(why);
         }
         let progress = self.handle(events);
+        self.count_in_flight();
         match &self.network.failure {
             Some((flow, at, why)) => Progress::Failed(self.failed(*flow, *at, why)),
             None => progress,
@@ -122,18 +127,9 @@ impl Engine {
             self.now = time;
             self.events += 1;
             match self.network.numbers.id(number) {
-                EventId::Sender(flow) => {
-                    self.on_sender(flow, time);
-                    if self.senders[flow as usize].sender.flight_size() > MOST_IN_FLIGHT {
-                        return Progress::Failed(self.flood(flow));
-                    }
-                }
+                EventId::Sender(flow) => self.on_sender(flow, time),
                 EventId::SharedAcks => self.on_shared_acks(time),
-                EventId::Acks(stream) => {
-                    if let Some(flow) = self.on_acks(stream, time) {
-                        return Progress::Failed(self.flood(flow));
-                    }
-                }
+                EventId::Acks(stream) => self.on_acks(stream, time),
                 EventId::SharedMerge(merge) => self.on_shared_merge(merge, time),
                 EventId::Merge(merge) => self.network.on_merge(merge, time),
                 EventId::Queue(index) => self.network.on_queue(index, time),
@@ -192,16 +188,6 @@ impl Engine {
     }
 
     #[cold]
-    fn flood(&self, flow: u32) -> String {
-        format!(
-            "flow \"{}\": {MOST_IN_FLIGHT} packets in flight after {:.6} s; nothing on its path limits it: \
-             give a link a buffer, or the flow a receiver's window",
-            self.flow_name(flow),
-            self.network.clock.seconds(self.now)
-        )
-    }
-
-    #[cold]
     fn failed(&self, flow: u32, at: Time, why: &str) -> String {
         format!("flow \"{}\" at {:.6} s: {why}", self.flow_name(flow), self.network.clock.seconds(at))
     }
@@ -218,6 +204,7 @@ impl Engine {
         };
         let next = self.network.next_ack(flow).min(self.senders[flow as usize].next(deadline));
         self.network.schedule_sender(flow, next);
+        self.is_flooded_by(flow);
         if self.senders.len() >= MANY_FLOWS {
             self.prefetch_for_sender(flow);
         }
@@ -263,9 +250,10 @@ impl Engine {
     /// Handles an ACK of a sender that has no queue of its own for ACKs.
     ///
     /// The event of such a sender is its timer or its start alone. It stays where it is while the timer moves on: an
-    /// event that finds nothing to do is only scheduled again.
+    /// event that finds nothing to do is only scheduled again. Returns whether the run cannot go on, as
+    /// [`Engine::is_flooded_by`] does.
     #[inline(never)]
-    fn take_shared_ack(&mut self, flow: u32, ack: &ArrivingAck) {
+    fn take_shared_ack(&mut self, flow: u32, ack: &ArrivingAck) -> bool {
         let (deadline, slot) = (self.take_ack(flow, ack, false), &mut self.network.flows[flow as usize]);
         if deadline == Time::NEVER {
             self.wait_for_start(flow);
@@ -273,6 +261,7 @@ impl Engine {
             slot.pending = deadline;
             self.network.events.advance(self.network.numbers.number(EventId::Sender(flow)), deadline);
         }
+        self.is_flooded_by(flow)
     }
 
     /// Schedules the next start of a sender that has nothing else to do. Out of line: few ACKs end a transfer.

@@ -3,8 +3,8 @@
 mod common;
 
 use base::Time;
-use common::{flow, link, link_of, ns2, run, scenario, tcp_of, transfer_of};
-use net::{AppliesTo, LossLaw};
+use common::{classic_of, flow, link, link_of, ns2, run, scenario, tcp_of, transfer_of};
+use net::{AppliesTo, BucketConfig, BucketKind, LossLaw};
 use sim::scenario::{LossConfig, SizeLaw, TimeLaw, TrafficConfig};
 use sim::{CompletionStatistics, Outcome, Scenario};
 use tcp::Recovery;
@@ -49,6 +49,20 @@ fn a_transfer_takes_its_rounds_of_slow_start() {
         assert!((outcome.flows[0].slowdown_sum - slowdown).abs() < 1e-12, "{packets}");
         assert_eq!(outcome.completions[0].slowdown.longest(), CompletionStatistics::SLOWDOWNS.time(slowdown));
     }
+}
+
+/// All packets leave at once. The bucket lets five go and lends the tokens of the sixth; each further one waits for its own.
+#[test]
+fn a_slowdown_is_that_of_the_tokens_of_a_bucket() {
+    let mut scenario = transfer(100);
+    scenario.elements.push(link("wire", 1e9, None).into());
+    scenario.flows[0].path = vec![0, 2];
+    link_of(&mut scenario, 0).token_bucket = Some(BucketConfig { kind: BucketKind::Shaper, burst_bytes: 5 * 512 });
+    classic_of(&mut scenario.flows[0]).initial_window = 100.0;
+    let outcome = run(&scenario);
+    let wire = Time::from_ticks(4_096_000);
+    assert_eq!(times(&outcome).0, microseconds(100_000 + 4096 * (100 - 6)) + wire);
+    assert!((outcome.flows[0].slowdown_sum - 1.0).abs() < 1e-12, "{}", outcome.flows[0].slowdown_sum);
 }
 
 /// A packet that is lost where the empty path takes 85 ns costs the initial timeout: the slowdown is 35 million, more than

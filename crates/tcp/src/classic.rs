@@ -18,7 +18,7 @@ use crate::classic::rules::Rules;
 use crate::classic::window::Window;
 use crate::quirks::{LimitedTransmit, TimerRestart};
 use crate::rto::Rto;
-use crate::{ClassicConfig, Ecn, RttSample};
+use crate::{ClassicConfig, Ecn, RttSample, MOST_IN_FLIGHT};
 
 /// The state of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -349,7 +349,7 @@ impl Classic {
     /// Sends the packets that the window allows, at most `burst` of them, and no more than one ACK may release.
     #[inline(always)]
     pub(crate) fn send_allowed(&mut self, now: Time, burst: u64, actions: &mut impl Actions) {
-        let burst = burst.min(self.rules.max_burst);
+        let burst = burst.min(self.rules.max_burst).min(MOST_IN_FLIGHT + 1);
         let edge = (self.una + self.window.usable(&self.rules)).min(self.end).min(self.nxt.saturating_add(burst));
         while self.nxt < edge {
             self.transmit(now, self.nxt, actions);

@@ -18,6 +18,10 @@ mod rto;
 mod selective;
 mod windowed;
 
+/// Most packets of a sender that may be in flight. A sender sends one more at one instant at most, whatever its window is, so
+/// that the network can end the run.
+pub const MOST_IN_FLIGHT: u64 = 20_000_000;
+
 pub use actions::{Ack, Actions, LossCause, LossEvent, Recovered, Segment, Selected};
 pub use classic::{Classic, Sack1};
 pub use config::{

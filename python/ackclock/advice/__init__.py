@@ -17,6 +17,7 @@ from ackclock.advice.targets import read_targets
 from ackclock.errors import AdviceError, Fault
 from ackclock.findings import Finding, Kind
 from ackclock.paths import meets_acks
+from ackclock.scenario import Resolved
 from ackclock.scenario.arguments import (
     COUNT,
     FLAG,
@@ -150,13 +151,24 @@ def _wanted(topics: Collection[str] | None) -> Mapping[str, Callable[..., Recomm
     return {name: advise_topic for name, advise_topic in _TOPICS.items() if topics is None or name in topics}
 
 
-def _what_limits(kinds: Mapping[Kind, Finding], wanted: Collection[str]) -> str:
+def _policer(resolved: Resolved, name: str) -> str:
+    """Give a link's name if it is a policer, or else nothing."""
+    bucket = resolved.elements_by_name[name].token_bucket
+    return name if bucket is not None and bucket.kind == "policer" else ""
+
+
+def _what_limits(resolved: Resolved, kinds: Mapping[Kind, Finding], wanted: Collection[str]) -> str:
     """Say why a run that was made cannot be better."""
     if "buffer-limit" in kinds:
         limit = kinds["buffer-limit"]
         field = sockets.buffer_field(limit)
         enough = megabytes(limit.numbers["enough_bytes"])
         return f'a socket buffer limits {limit.element}: try {field} = "{enough}", which would fill the path'
+    if "dropped" in kinds and (policer := _policer(resolved, kinds["dropped"].element)):
+        return (
+            f"the policer {policer} drops packets, and no topic searches its rate or its burst: try a larger burst, or "
+            "a shaper of the same rate, whose queue holds what the policer drops"
+        )
     if "dropped" in kinds:
         return f"nothing better was found by the {'topics' if len(wanted) > 1 else 'topic'} {', '.join(wanted)}"
     return "no buffer drops a packet, no link has a queue, and no window limits a flow: there is nothing to gain"
@@ -170,14 +182,14 @@ def _reasons(bench: Bench, found: Collection[str], wanted: Collection[str]) -> I
     if "nothing-delivered" in kinds:
         yield "nothing was delivered in the time measured: there is nothing to improve yet"
     elif "lost-before-queue" in kinds and "buffer-limit" not in kinds:
-        yield f"{kinds['lost-before-queue'].element} loses packets before its queue: no size of a buffer changes that"
+        yield f"{kinds['lost-before-queue'].element} loses packets before its queue: no size of its buffer changes that"
     elif "window-limit" in kinds and meets_acks(bench.resolved):
         yield (
             "the receivers' windows limit flows whose ACKs wait behind data of the other direction: larger windows "
             "make the links busier only at the price of long queues (Kalampoukas et al. 1997, theorem 1)"
         )
     elif bench.base is not None:
-        yield _what_limits(kinds, wanted)
+        yield _what_limits(bench.resolved, kinds, wanted)
     elif len(wanted) < len(_TOPICS):
         yield f"this scenario does not raise the question of {' and '.join(wanted)}"
     else:

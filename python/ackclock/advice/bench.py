@@ -211,6 +211,12 @@ def of_longest_round_trip(result: Result) -> Estimate:
     return _longest([row[key] for row in result.summary["flows"]])
 
 
+def round_trips(before: Result, after: Result) -> BeforeAfter:
+    """Compare the longest round trips, which the row's label names as percentiles or means."""
+    text = "round trip, p95" if has_percentiles(before) and has_percentiles(after) else "round trip, mean"
+    return before_after(text, "s", before, after, of_longest_round_trip)
+
+
 def round_trips_s(result: Result) -> dict[str, float]:
     """Give the same of each [[flow]] that has round trips [s]: the longest of its flows."""
     key = "rtt_p95_s" if has_percentiles(result) else "rtt_mean_s"

@@ -7,10 +7,11 @@ from math import inf
 from ackclock.advice.bench import (
     Bench,
     before_after,
+    has_percentiles,
     of_flows,
     of_link,
-    of_longest_round_trip,
     of_source,
+    round_trips,
     round_trips_s,
 )
 from ackclock.advice.buffer_rules import buffer_rules
@@ -31,10 +32,10 @@ MOST_KNOBS = 2
 
 
 def advise_buffers(bench: Bench, *, simulate: bool) -> Recommendation | None:
-    """Recommend the least buffers that meet the targets; None if no buffer matters."""
+    """Recommend the least buffers that meet the targets; None if no buffer matters, or no flow reacts to its losses."""
     resolved = bench.resolved
     expected = static_knob(resolved)
-    if expected is None:
+    if expected is None or not any(flow.connection for flow in resolved.flows):
         return None
     expected = _with_rules(bench, expected)
     if not simulate:
@@ -93,10 +94,16 @@ def _answer(bench: Bench, found: Answer) -> str:
         return _nothing_meets(bench, found)
     texts = [_size(knob, size) for knob, size in found.sizes.items()]
     least = f"the least that gives {_targets(bench, found)}"
+    if not found.is_enough and found.is_bought_too_dear:
+        return (
+            f"Keep {_present(found)}: {' and '.join(texts)} are {least}, but transfers take "
+            f"{number(found.times_slower)} times as long with them; --target loss=1% asks for them all the same"
+        )
     if not found.is_worth_it:
-        present = " and ".join(f"{_packets(knob.present)} at {knob.place}" for knob in found.knobs)
         fewer = " and ".join(f"{number(size)} packets" for size in found.sizes.values())
-        return f"Keep {present}: the targets are met, and {fewer}, the least that meet them, save next to no delay"
+        return (
+            f"Keep {_present(found)}: the targets are met, and {fewer}, the least that meet them, save next to no delay"
+        )
     if found.is_enough:
         return f"{' and '.join(texts)}: {least}. {_waiting(found.before, found.after)}"
     missed = [*found.confirming.missed(found.before), *found.confirming.too_late(found.before)]
@@ -104,12 +111,20 @@ def _answer(bench: Bench, found: Answer) -> str:
     return f"{' and '.join(texts)}: {least}. Now {'; '.join(missed)}"
 
 
+def _present(found: Answer) -> str:
+    return " and ".join(f"{_packets(knob.present)} at {knob.place}" for knob in found.knobs)
+
+
 def _waiting(before: Result, after: Result) -> str:
     """Say what the queue of the present size costs the flow that it costs most."""
     old, new = round_trips_s(before), round_trips_s(after)
     name = max(old.keys() & new.keys(), key=lambda name: old[name] / new[name])
     whose = "" if len(old) == 1 else f" of {name}"
-    return f"More only make packets wait: round trips{whose} of {seconds(old[name])} instead of {seconds(new[name])}"
+    of_all = "95% of the round trips" if has_percentiles(before) else "mean round trips"
+    return (
+        f"More only make packets wait: {of_all}{whose} are {'up to ' * has_percentiles(before)}{seconds(old[name])} "
+        f"instead of {seconds(new[name])}"
+    )
 
 
 def _size(knob: Knob, size: float) -> str:
@@ -168,7 +183,7 @@ def _compared(knob: Knob, found: Answer) -> Iterator[Rule]:
             valid=True,
             reason=f"the least that meets the targets{' but the round trip' if is_late else ''}",
             chosen=found.is_worth_it,
-            outcome="too slow" if is_late else "",
+            outcome="too slow" if is_late else "slows transfers" if found.is_bought_too_dear else "",
         )
     yield from (_judged(rule, knob, found) for rule in knob.rules)
 
@@ -196,7 +211,7 @@ def _remarks(found: Answer, others: list[Knob]) -> Iterator[str]:
         yield from _less_busy(knob, found)
     kinds = {one.kind: one for one in found.base.findings}
     if "unequal-shares" in kinds and "shortest_round_trip_s" in kinds["unequal-shares"].numbers:
-        yield "the flows' shares go as 1 / RTT: no buffer makes them equal"
+        yield "flows with longer round trips get less: no buffer makes their shares equal"
     if "lost-before-queue" in kinds:
         yield f"{kinds['lost-before-queue'].element} loses packets before its queue: no buffer changes that"
     if others:
@@ -241,5 +256,5 @@ def _check(before: Result, after: Result, knobs: tuple[Knob, ...]) -> tuple[Befo
             before_after(f"loss at {name}", "1", before, after, of_link(name, "loss_fraction")),
             before_after(f"queue of {name}", "pkt", before, after, of_link(name, "queue_mean_packets")),
         ]
-    rows.append(before_after("round trip", "s", before, after, of_longest_round_trip))
+    rows.append(round_trips(before, after))
     return tuple(rows)

@@ -194,7 +194,7 @@ def by_direction(knob: Knob) -> list[Knob]:
 
 
 def shortest_trip_s(resolved: Resolved, knob: Knob) -> float:
-    """Compute the shortest empty round trip of the TCP flows at a link [s]; 0 without any.
+    """Compute the shortest empty round trip of the TCP flows at a link [s]; without any, that of the other flows.
 
     Parameters
     ----------
@@ -204,8 +204,9 @@ def shortest_trip_s(resolved: Resolved, knob: Knob) -> float:
         The link's buffer.
     """
     element = resolved.elements_by_name[knob.names[0]]
-    trips = (empty_round_trip_s(resolved, flow) for flow, _ in crossing(resolved, element) if flow.connection)
-    return min(trips, default=0.0)
+    flows = [flow for flow, _ in crossing(resolved, element)]
+    connections = [flow for flow in flows if flow.connection]
+    return min((empty_round_trip_s(resolved, flow) for flow in connections or flows), default=0.0)
 
 
 def _field(link: str) -> str:

@@ -61,8 +61,9 @@ class QueueChoice:
 
     @property
     def _is_mixed(self) -> bool:
-        """Return whether light flows or transfers cross the link."""
-        return bool(self._known(lambda row: row.light_p95_s) or self._known(lambda row: row.slowdown_mean))
+        """Return whether light flows, L4S flows or transfers cross the link."""
+        measures = (lambda row: row.light_p95_s, lambda row: row.slowdown_mean, lambda row: row.l4s_p95_s)
+        return any(map(self._known, measures))
 
     def is_better(self, new: QueueAlternative, old: QueueAlternative) -> bool:
         """Return whether a queue is better than the present one in other runs."""
@@ -87,7 +88,7 @@ class QueueChoice:
         if mean(row.loss_fraction) > self._most_loss:
             return f"a loss of {amount(mean(row.loss_fraction), '1')}"
         if longest is not None and mean(row.rtt_p95_s) > longest:
-            return f"round trips of {seconds(mean(row.rtt_p95_s))}"
+            return f"round trips of up to {seconds(mean(row.rtt_p95_s))} for 95% of the packets"
         most = max(map(_gain, self.rows))
         if _gain(row) < self.least_throughput * most:
             return f"{percent(1.0 - _gain(row) / most, 2)} less throughput{_of_both(row)} than another"
@@ -125,6 +126,9 @@ class QueueChoice:
             yield light, self._waits("the packets of light flows", row, lambda one: one.light_p95_s)
             lost = row.light_loss_fraction["mean"] or 0.0
             yield 1.0 - lost, f"light flows lose {percent(lost)} of their packets"
+        if self._known(lambda one: one.l4s_p95_s):
+            l4s = 1.0 / (self.trip_s + mean(row.l4s_p95_s))
+            yield l4s, self._waits("the packets of L4S flows", row, lambda one: one.l4s_p95_s)
         if least := min(self._known(lambda one: one.slowdown_mean), default=0.0):
             ratio = mean(row.slowdown_mean) / least
             yield 1.0 / ratio, f"transfers take {number(ratio)} times as long as with another"
@@ -155,13 +159,15 @@ class QueueChoice:
 
 def _gain(row: QueueAlternative) -> float:
     """Give the throughput, of two directions the geometric mean; 1 where no flow sends all the time."""
-    rates = [rate["mean"] for rate in (row.throughput_bps, row.reverse_throughput_bps) if rate["mean"] is not None]
+    rates = [rate["mean"] for rate in (row.carried_bps, row.reverse_carried_bps) if rate["mean"] is not None]
     return prod(rates) ** (1.0 / len(rates)) if rates else 1.0
 
 
 def _of_both(row: QueueAlternative) -> str:
-    both = row.throughput_bps["mean"] is not None and row.reverse_throughput_bps["mean"] is not None
-    return " (geometric mean of both directions)" if both else ""
+    """Say how throughputs were put together, where that is not their sum."""
+    if row.throughput_bps["mean"] is not None and row.reverse_throughput_bps["mean"] is not None:
+        return " (geometric mean of both directions)"
+    return " (a flow counts at each of the links)" if mean(row.carried_bps) > mean(row.throughput_bps) else ""
 
 
 def mean(found: Estimate) -> float:

@@ -68,12 +68,15 @@ def measure_queue(
         changes,
         throughput_bps=of(lambda run: run.throughput_bps(run.forward)),
         reverse_throughput_bps=of(lambda run: run.throughput_bps(run.backward)),
+        carried_bps=of(lambda run: run.carried_bps(run.forward)),
+        reverse_carried_bps=of(lambda run: run.carried_bps(run.backward)),
         utilisation_fraction=of(lambda run: run.of_links(knobs[0], "utilisation_fraction")),
         wait_mean_s=of(lambda run: run.largest("queueing_mean_s")),
         wait_p95_s=of(lambda run: run.largest("queueing_p95_s")),
         wait_p99_s=of(lambda run: run.largest("queueing_p99_s")),
-        light_p95_s=of(lambda run: max((wait for wait, _ in run.light), default=nan)),
+        light_p95_s=of(lambda run: _longest(wait for wait, _ in run.light)),
         light_loss_fraction=of(lambda run: max((loss for _, loss in run.light), default=nan)),
+        l4s_p95_s=of(lambda run: _longest(run.l4s)),
         slowdown_mean=of(_Run.slowdown),
         unfinished_transfers=of(_Run.unfinished),
         rtt_p95_s=of(lambda run: _value(of_longest_round_trip(run.result))),
@@ -149,6 +152,10 @@ class _Run:
         return bottleneck.isdisjoint(flow.path) and not bottleneck.isdisjoint(flow.return_path)
 
     def throughput_bps(self, rates: Rates) -> float:
+        """Sum what flows send; nan of no flows."""
+        return sum(rate for _, rate in rates) if rates else nan
+
+    def carried_bps(self, rates: Rates) -> float:
         """Sum what flows send over each of these links; nan of no flows."""
         crossed = [max(1, sum(index in self._places for index in flow.path)) for flow, _ in rates]
         return sum(rate * links for (_, rate), links in zip(rates, crossed, strict=True)) if rates else nan
@@ -171,11 +178,25 @@ class _Run:
             flow = self._crossing.get(ping["name"])
             if flow is not None and self._is_light(flow):
                 least = empty_round_trip_s(self._resolved, flow)
-                found.append((max(0.0, _value(ping["rtt_p95_s"]) - least), _value(ping["loss_fraction"])))
+                wait = _value(ping["rtt_p95_s"]) - least
+                found.append((max(wait, 0.0) if isfinite(wait) else nan, _value(ping["loss_fraction"])))
         for flow, row in self._rows:
             if flow.kind == "datagrams" and self._is_light(flow):
-                found.append((_value(row.get("queueing_p95_s")), _value(row.get("loss_fraction"))))
+                found.append((self._wait_p95_s(flow, row), _value(row.get("loss_fraction"))))
         return found
+
+    def _wait_p95_s(self, flow: ResolvedFlow, row: Row) -> float:
+        """Give the queueing delay that 95% of a flow's packets have at most [s]; with what a changing path adds."""
+        known = _value(row.get("queueing_p95_s"))
+        if isfinite(known):
+            return known
+        delay = _value(row.get("delay_p95_s"))
+        return max(0.0, delay - empty_round_trip_s(self._resolved, flow)) if isfinite(delay) else nan
+
+    @property
+    def l4s(self) -> list[float]:
+        """Queueing delay that 95% of the packets of each L4S flow have at most [s]."""
+        return [self._wait_p95_s(flow, row) for flow, row in self._rows if flow.is_l4s]
 
     def _is_light(self, flow: ResolvedFlow) -> bool:
         """Return whether a flow without a congestion control offers less than an equal share of each of these links."""
@@ -222,6 +243,12 @@ class _Run:
             for rates in (self.forward, self.backward)
         ]
         return min((jain_index(one) for one in shares if len(one) > 1), default=nan)
+
+
+def _longest(waits: Iterable[float]) -> float:
+    """Find the longest of some waits; nan of none, or where one is not known as nothing arrived."""
+    found = list(waits)
+    return max(found) if found and all(map(isfinite, found)) else nan
 
 
 def _offered_bps(flow: ResolvedFlow) -> float:

@@ -20,13 +20,15 @@ class QueueAlternative:
     changes : mapping of str to object
         The fields that make it, by dotted path; empty for the scenario's own.
     throughput_bps : Estimate
-        Throughput of the flows that cross the link and send all the time, without those of the other direction (of
-        several links the sum of what these send over each): endless
+        Throughput of the flows that cross the link and send all the time, without those of the other direction: endless
         ones and web sources, transfers that one of the queues leaves unfinished, and flows without a congestion control
         that are not light. All values are means over the seeds, with intervals; a quantity of flows that the scenario
         lacks has no mean.
     reverse_throughput_bps : Estimate
         Throughput of those of the other direction: only their ACKs cross the link.
+    carried_bps, reverse_carried_bps : Estimate
+        The same with each flow counted once for each of the links with long queues that its data cross: a queue is not
+        better for giving what a flow over two links had to two flows over one.
     utilisation_fraction : Estimate
         Utilisation of the link.
     wait_mean_s, wait_p95_s, wait_p99_s : Estimate
@@ -37,6 +39,8 @@ class QueueAlternative:
         (there and back), and flows without a congestion control, that offer less than an equal share of the link.
     light_loss_fraction : Estimate
         Packets of light flows that are lost, of the flow that loses most.
+    l4s_p95_s : Estimate
+        Queueing delay that 95% of the packets of L4S flows (RFC 9331) have at most, of the flow that has the longest.
     slowdown_mean : Estimate
         Completion time of transfers over the least that the empty path allows.
     unfinished_transfers : Estimate
@@ -61,12 +65,15 @@ class QueueAlternative:
     changes: Mapping[str, Any]
     throughput_bps: Estimate
     reverse_throughput_bps: Estimate
+    carried_bps: Estimate
+    reverse_carried_bps: Estimate
     utilisation_fraction: Estimate
     wait_mean_s: Estimate
     wait_p95_s: Estimate
     wait_p99_s: Estimate
     light_p95_s: Estimate
     light_loss_fraction: Estimate
+    l4s_p95_s: Estimate
     slowdown_mean: Estimate
     unfinished_transfers: Estimate
     rtt_p95_s: Estimate
@@ -106,6 +113,7 @@ class QueuesCompared:
                 ("\np95", [_cell(row.wait_p95_s, "s") for row in self.rows]),
                 ("\np99", [_cell(row.wait_p99_s, "s") for row in self.rows]),
                 ("light\nflows", [_cell(row.light_p95_s, "s") for row in self.rows]),
+                ("L4S\nflows", [_cell(row.l4s_p95_s, "s") for row in self.rows]),
                 ("loss", [_cell(row.loss_fraction, "1") for row in self.rows]),
                 ("marks", [_cell(row.marked_fraction, "1") for row in self.rows]),
                 ("fair-\nness", [_index(row.fairness_index) for row in self.rows]),

@@ -12,12 +12,13 @@ from ackclock.advice.lengths import Length
 from ackclock.advice.queue_measures import lasting_flows, measure_queue
 from ackclock.advice.queue_records import QueueAlternative
 from ackclock.errors import ScenarioError
-from ackclock.models import queues
+from ackclock.models import controls, queues
 from ackclock.paths import empty_round_trip_s
 from ackclock.prediction.cubic import cubic_numbers
 from ackclock.prediction.scene import Scene
 from ackclock.result import Result
 from ackclock.scenario import Element, Resolved
+from ackclock.scenario.resolved_queues import Step
 from ackclock.scenario.schema_queues import NAMES
 from ackclock.units import show
 from ackclock.wording import number, plural
@@ -42,6 +43,10 @@ CODEL_INTERVAL_S, CODEL_TARGET = 0.1, 0.05
 """CoDel's interval for round trips up to itself, and its target as a fraction of it (RFC 8289 section 4.3)."""
 CODEL_SHORTEST_S = 0.01
 """Longest round trip below which that interval is too long (RFC 8289 section 4.3)."""
+PIE_LEAST_UPDATE_S = 1e-4
+"""Shortest time between two updates that a scenario may have."""
+L4S_THRESHOLD = "1 ms"
+"""Queueing delay from which FQ-CoDel marks for L4S flows (Linux `ce_threshold`; the step of RFC 9332 section 4.1)."""
 SERVICES = 1.5
 """Least target in service times of the largest packet: with less CoDel would drop packets that no queue delays."""
 SAME = 0.1
@@ -112,11 +117,28 @@ def _of_knob(resolved: Resolved, knob: Knob) -> dict[str, Queue]:
     if not is_plain or abs(buffer - knob.present) > SAME * buffer:
         tail = {} if is_plain else dict.fromkeys(_fields(knob), "drop-tail")
         found["drop-tail"] = Queue(_name("drop-tail", buffer), {**tail, **knob.changes(buffer)})
+    if (threshold := _least_step(resolved, knob, element)) is not None:
+        step = {"discipline": "step", "threshold": f"{threshold} pkt"}
+        found["step"] = Queue(f"step marking at {plural(threshold, 'packet')}", dict.fromkeys(_fields(knob), step))
     for name in ACTIVE:
         if name in NAMES and str(element.queue) != name:
             table = _table(resolved, knob, element, name)
             found[name] = Queue(_called(name, table), dict.fromkeys(_fields(knob), table))
+    if any(flow.is_l4s for flow, _ in crossing(resolved, element)):
+        table = _table(resolved, knob, element, "fq-codel")
+        marking = {**({"discipline": table} if isinstance(table, str) else table), "ce_threshold": L4S_THRESHOLD}
+        name = f"{_called('fq-codel', table)}, ce_threshold {L4S_THRESHOLD}"
+        found["fq-codel-l4s"] = Queue(name, dict.fromkeys(_fields(knob), marking))
     return found
+
+
+def _least_step(resolved: Resolved, knob: Knob, element: Element) -> int | None:
+    """Give the least threshold that keeps a link busy whose queue marks from a higher one on [pkt]; None elsewhere."""
+    if not isinstance(element.queue.aqm, Step):
+        return None
+    trips = [empty_round_trip_s(resolved, flow) for flow, _ in crossing(resolved, element) if flow.connection]
+    least = ceil(controls.dctcp_least_threshold(knob.packet_rate, max(trips, default=0.0)))
+    return least if 0 < least < (1.0 - SAME) * element.queue.aqm.threshold_packets else None
 
 
 def _of_all(resolved: Resolved, knobs: Sequence[Knob]) -> Iterator[Queue]:
@@ -186,10 +208,9 @@ def _table(resolved: Resolved, knob: Knob, element: Element, name: str) -> str |
     longest = max((empty_round_trip_s(resolved, flow) for flow in crossed), default=0.0)
     is_usual = CODEL_SHORTEST_S <= longest <= CODEL_INTERVAL_S or longest == 0.0
     interval = CODEL_INTERVAL_S if is_usual else _two_digits(longest)
-    least = SERVICES / knob.packet_rate
+    least = SERVICES * _service_s(element, knob)
     if name == "pie":
-        if least > queues_default("pie"):
-            table["target"] = show(_two_digits(least), "s")
+        table |= _pie(longest, least)
     else:
         target = max(CODEL_TARGET * interval, _two_digits(least))
         if interval != CODEL_INTERVAL_S:
@@ -202,6 +223,22 @@ def _table(resolved: Resolved, knob: Knob, element: Element, name: str) -> str |
         # Queues that flows are hashed into have no weights.
         table["separation"] = "perfect"
     return name if len(table) == 1 else table
+
+
+def _pie(longest_s: float, least_s: float) -> dict[str, str]:
+    """Give PIE's target and the time between its updates where the defaults, for some 100 ms, are too long or short."""
+    is_short = 0.0 < longest_s < CODEL_SHORTEST_S
+    usual = queues_default("pie") * (longest_s / CODEL_INTERVAL_S if is_short else 1.0)
+    target = max(_two_digits(least_s), _two_digits(usual))
+    table = {} if isclose(target, queues_default("pie")) else {"target": show(target, "s")}
+    return table | ({"update": show(max(_two_digits(usual), PIE_LEAST_UPDATE_S), "s")} if is_short else {})
+
+
+def _service_s(element: Element, knob: Knob) -> float:
+    """Give the service time of the largest packet [s], where the rate changes that at the least rate but outages."""
+    law = element.rate_process.law if element.rate_process is not None else None
+    slowest = law.least_bps if law is not None else None
+    return (element.rate_bps or 0.0) / (knob.packet_rate * slowest) if slowest else 1.0 / knob.packet_rate
 
 
 def queues_default(name: str) -> float:

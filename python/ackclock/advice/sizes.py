@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import nan
 
 from ackclock.advice.bench import Bench, round_trips_s
 from ackclock.advice.knobs import Knob
@@ -14,6 +15,8 @@ CONFIRMATIONS = 3
 """Number of times that a size which is refuted gives way to its neighbour above."""
 WORTH = 0.05
 """Least part of the round trips that a smaller size must save in the mean over flows, if the present one is enough."""
+SLOWER = 0.05
+"""Relative increase of the time of transfers from which a size is not advised for the sake of a loss by default."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +66,20 @@ class Answer:
         if self.sizes is None or self.confirming.too_late(self.after):
             return False
         if not self.is_enough:
-            return True
+            return not self.is_bought_too_dear
         pairs = ((self.base, self.found), (self.before, self.after))
         return all(_remaining(*pair) < 1.0 - WORTH for pair in pairs)
+
+    @property
+    def times_slower(self) -> float:
+        """The mean slowdown of transfers with the sizes found over that with the present ones [1]; nan of none."""
+        before, after = mean_slowdown(self.before), mean_slowdown(self.after)
+        return after / before if before > 0.0 else nan
+
+    @property
+    def is_bought_too_dear(self) -> bool:
+        """Return whether a loss that the user did not ask for makes transfers slower: those show what a loss costs."""
+        return "loss" not in self.judge.targets.named and self.times_slower > 1.0 + SLOWER
 
     @property
     def changes(self) -> dict[str, str]:
@@ -74,6 +88,14 @@ class Answer:
             return {}
         different = [(knob, size) for knob, size in self.sizes.items() if size != knob.present]
         return {field: value for knob, size in different for field, value in knob.changes(size).items()}
+
+
+def mean_slowdown(result: Result) -> float:
+    """Compute the mean slowdown of the transfers that finished [1]; nan of none."""
+    rows = [(row["slowdown_mean"], row["transfers"]) for row in result.summary.get("completions", ())]
+    known = [(one["mean"], many["mean"]) for one, many in rows if one and many and one["mean"] and many["mean"]]
+    transfers = sum(many for _, many in known)
+    return sum(one * many for one, many in known) / transfers if transfers else nan
 
 
 def _remaining(before: Result, after: Result) -> float:

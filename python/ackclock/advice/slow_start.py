@@ -191,7 +191,7 @@ def _check(before: Result, after: Result) -> tuple[BeforeAfter, ...]:
         before_after("packets lost in slow start", "", before, after, lost_in_slow_start),
         before_after("timeouts", "", before, after, of_flows("timeouts")),
         before_after("fast retransmits", "", before, after, of_flows("fast_retransmits")),
-        before_after("round trip", "s", before, after, of_flows("rtt_mean_s")),
+        before_after("round trip, mean", "s", before, after, of_flows("rtt_mean_s")),
     )
 
 

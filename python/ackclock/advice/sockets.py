@@ -1,15 +1,14 @@
 """The socket buffers that limit flows: sizes that fill the path, tried by simulation."""
 
 from collections.abc import Mapping
-from math import ceil, floor, log10
 
-from ackclock.advice.bench import Bench, before_after, of_link, of_longest_round_trip, rate_of
+from ackclock.advice.bench import Bench, before_after, of_link, rate_of, round_trips
 from ackclock.advice.records import Recommendation, Rule
 from ackclock.findings import Finding, limiting_buffer
 from ackclock.result import Result
 from ackclock.scenario.copies import described_name
 from ackclock.socket_buffers import has_short_buffers
-from ackclock.wording import percent
+from ackclock.wording import megabytes, percent
 
 TOPIC = "socket-buffer"
 QUESTION = "How large should the hosts' socket buffers be?"
@@ -47,18 +46,12 @@ def _limits(result: Result) -> Mapping[str, Finding]:
 
 def _changes(raised: Mapping[str, Finding]) -> dict[str, str]:
     """Give the sizes that fill the paths, as overrides."""
-    return {field: _text(limit.numbers["enough_bytes"]) for field, limit in raised.items()}
+    return {field: megabytes(limit.numbers["enough_bytes"]) for field, limit in raised.items()}
 
 
 def buffer_field(found: Finding) -> str:
     """Give the field of the socket buffer that a "buffer-limit" is about, by dotted path."""
     return f"flow.{described_name(found.element)}.tcp.{limiting_buffer(found)}_buffer_max"
-
-
-def _text(size_bytes: float) -> str:
-    """Write a size rounded up to two digits."""
-    step = 10.0 ** (floor(log10(size_bytes)) - 1)
-    return f"{ceil(round(size_bytes / step, 6)) * step / 1e6:g} MB"
 
 
 def _recommendation(before: Result, after: Result, raised: Mapping[str, Finding]) -> Recommendation:
@@ -70,7 +63,7 @@ def _recommendation(before: Result, after: Result, raised: Mapping[str, Finding]
             one.numbers["enough_bytes"],
             "B",
             valid=True,
-            reason="as many packets in flight as fill the path, with the kernel's memory for each",
+            reason="as many packets as fill the path, and as wait behind lost ones, with the kernel's memory",
         )
         for one in raised.values()
     )
@@ -87,7 +80,7 @@ def _recommendation(before: Result, after: Result, raised: Mapping[str, Finding]
     check = (
         before_after("throughput", "bit/s", before, after, rates),
         before_after(f"{link} is busy", "1", before, after, of_link(link, "utilisation_fraction")),
-        before_after("round trip", "s", before, after, of_longest_round_trip),
+        round_trips(before, after),
     )
     remarks = (
         "the third number of the hosts' net.ipv4.tcp_wmem (send) and net.ipv4.tcp_rmem (receive) sets them; an "

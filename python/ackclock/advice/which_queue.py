@@ -166,6 +166,8 @@ def _answer(found: _Found) -> str:
         parts.append(
             f"those of light flows {seconds(short(row.light_p95_s))} instead of {seconds(short(own.light_p95_s))}"
         )
+    if None not in (row.l4s_p95_s["mean"], own.l4s_p95_s["mean"]):
+        parts.append(f"those of L4S flows {seconds(short(row.l4s_p95_s))} instead of {seconds(short(own.l4s_p95_s))}")
     parts += _costs(row, own)
     return f"{found.tried[found.chosen].at(place)}: {', '.join(parts)}"
 
@@ -233,10 +235,12 @@ def _is_buffer(queue: Queue) -> bool:
 def _inshort(found: _Found, place: int) -> str:
     if place == found.chosen:
         return "chosen"
-    if found.choice.excluded(found.rows[place]):
+    row, answer = found.rows[place], found.rows[found.chosen]
+    if found.choice.excluded(row):
         return "costs too much"
-    longer = mean(found.rows[place].wait_p95_s) > (1.0 + LONGER) * mean(found.rows[found.chosen].wait_p95_s)
-    return "longer delay" if longer else "as good"
+    if mean(row.wait_p95_s) > (1.0 + LONGER) * mean(answer.wait_p95_s):
+        return "longer delay"
+    return "as good" if found.choice.worth(row) >= found.choice.worth(answer) - NEAR else "worth less"
 
 
 def _check(found: _Found) -> tuple[BeforeAfter, ...]:
@@ -248,6 +252,7 @@ def _check(found: _Found) -> tuple[BeforeAfter, ...]:
         ("queueing delay, p95", "s", "wait_p95_s"),
         ("that of light flows, p95", "s", "light_p95_s"),
         ("loss of light flows", "1", "light_loss_fraction"),
+        ("that of L4S flows, p95", "s", "l4s_p95_s"),
         ("loss", "1", "loss_fraction"),
         ("fairness index", "", "fairness_index"),
     )

@@ -2,7 +2,7 @@
 
 from math import inf
 
-from ackclock.advice.bench import Bench, before_after, of_flows, of_link, of_longest_round_trip
+from ackclock.advice.bench import Bench, before_after, of_flows, of_link, round_trips
 from ackclock.advice.knobs import Knob, window_knob
 from ackclock.advice.lengths import length_for
 from ackclock.advice.records import Recommendation, Rule
@@ -49,7 +49,7 @@ def _recommendation(bench: Bench, knob: Knob, found: Answer) -> Recommendation:
         before_after(
             f"{knob.links[0]} is busy", "1", found.before, found.after, of_link(knob.links[0], "utilisation_fraction")
         ),
-        before_after("round trip", "s", found.before, found.after, of_longest_round_trip),
+        round_trips(found.before, found.after),
     )
     table = found.trials.alternatives(knob, found.sizes, found.brackets[knob].below, found.judge, keep=not changes)
     return Recommendation(

@@ -1,12 +1,14 @@
 """DCTCP connections at a link that marks packets from a threshold on: the queue that they leave."""
 
+from collections.abc import Iterator
+
 from ackclock.models import controls
 from ackclock.paths import Node
 from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number, ReferenceLine
 from ackclock.prediction.scene import Scene, alike_at_one_bottleneck, control_of
 from ackclock.scenario import Resolved
-from ackclock.scenario.resolved_queues import Red
+from ackclock.scenario.resolved_queues import NoAqm, Red, Step
 from ackclock.wording import number, plural, seconds
 
 DCTCP = ("dctcp", "The queue of DCTCP at a link that marks (Alizadeh and others 2010)")
@@ -25,43 +27,50 @@ def predict_dctcp(resolved: Resolved) -> list[ModelPrediction | Inapplicable]:
     bottleneck = scenes[0].bottleneck
     if bottleneck is None or reasons:
         return [Inapplicable(*DCTCP, tuple(reasons or ["no link has a rate"]))]
-    red, reasons = _step(scenes, bottleneck)
-    if red is None or reasons:
+    threshold, reasons = _threshold(scenes, bottleneck)
+    if reasons:
         return [Inapplicable(*DCTCP, tuple(reasons))]
-    return [_prediction(scenes, bottleneck, red)]
+    return [_prediction(scenes, bottleneck, threshold)]
 
 
-def _step(scenes: list[Scene], bottleneck: Node) -> tuple[Red | None, list[str]]:
-    """Give the queue's marking where it marks all packets from a threshold on."""
-    red = bottleneck.queue.aqm
-    if not isinstance(red, Red) or red.ecn != "all":
-        return None, [f"{bottleneck.name} marks no packets"]
+def _threshold(scenes: list[Scene], bottleneck: Node) -> tuple[float, list[str]]:
+    """Give the packets from which on the queue marks all, and why the model does not apply."""
+    aqm = bottleneck.queue.aqm
     if any(getattr(scene.flow.tcp.sender, "ecn", "off") != "dctcp" for scene in scenes):
-        return None, ["the receivers do not echo each mark"]
-    reasons = []
-    threshold = red.min_threshold_packets
-    if red.gentle or red.max_threshold_packets - threshold > max(1.0, STEEPEST * threshold):
-        reasons.append(f"{bottleneck.name} marks gradually; the model has one threshold")
-    if red.in_bytes or red.by_size or red.adaptation:
-        reasons.append(f"{bottleneck.name} counts bytes or adapts its probability; the model has a queue in packets")
+        return 0.0, ["the receivers do not echo each mark"]
     pipe = bottleneck.packet_rate * scenes[0].round_trip_s
-    if 1.0 / red.weight > MEMORY * (pipe + threshold):
-        reasons.append(
-            f"the mean queue of {bottleneck.name} follows the queue too slowly; the model has the queue itself"
-        )
+    if isinstance(aqm, Step):
+        threshold, reasons = aqm.threshold_packets, []
+    elif isinstance(aqm, Red) and aqm.ecn == "all":
+        threshold, reasons = aqm.min_threshold_packets, list(_unlike_a_step(aqm, bottleneck.name, pipe))
+    elif isinstance(aqm, NoAqm) or (isinstance(aqm, Red) and aqm.ecn == "off"):
+        return 0.0, [f"{bottleneck.name} marks no packets"]
+    else:
+        return 0.0, [f"{bottleneck.name} does not mark from a number of packets on; the model has such a threshold"]
     if any(scene.max_window * _count(scenes) <= pipe + threshold for scene in scenes):
         reasons.append("the receivers' windows together never reach the threshold")
     if bottleneck.buffer <= threshold + _count(scenes):
         reasons.append(f"the buffer of {bottleneck.name} overflows before the marks have an effect")
-    return red, reasons
+    return threshold, reasons
+
+
+def _unlike_a_step(red: Red, name: str, pipe: float) -> Iterator[str]:
+    """Say where RED's marking is not that of a threshold."""
+    threshold = red.min_threshold_packets
+    if red.gentle or red.max_threshold_packets - threshold > max(1.0, STEEPEST * threshold):
+        yield f"{name} marks gradually; the model has one threshold"
+    if red.in_bytes or red.by_size or red.adaptation:
+        yield f"{name} counts bytes or adapts its probability; the model has a queue in packets"
+    if 1.0 / red.weight > MEMORY * (pipe + threshold):
+        yield f"the mean queue of {name} follows the queue too slowly; the model has the queue itself"
 
 
 def _count(scenes: list[Scene]) -> int:
     return sum(scene.count for scene in scenes)
 
 
-def _prediction(scenes: list[Scene], bottleneck: Node, red: Red) -> ModelPrediction:
-    flows, threshold, name = _count(scenes), red.min_threshold_packets, bottleneck.name
+def _prediction(scenes: list[Scene], bottleneck: Node, threshold: float) -> ModelPrediction:
+    flows, name = _count(scenes), bottleneck.name
     arguments = {
         "flows": flows,
         "bottleneck_rate": bottleneck.packet_rate,

@@ -107,6 +107,12 @@ class ResolvedFlow:
         return self.kind == "tcp" and self.size_packets is None
 
     @property
+    def is_l4s(self) -> bool:
+        """Return whether it is a TCP connection whose data have ECT(1) (RFC 9331)."""
+        control = None if self.connection is None else getattr(self.connection.sender, "congestion_control", None)
+        return control is not None and control.name == "prague"
+
+    @property
     def is_random(self) -> bool:
         """Return whether its start, its traffic or its congestion control draws random numbers."""
         control = self.connection is not None and self.connection.sender.is_random

@@ -48,6 +48,11 @@ class StepsRate:
         return max(rate for _, rate in self.steps_bps)
 
     @property
+    def least_bps(self) -> float:
+        """Least rate but 0, an outage [bit/s]."""
+        return min(rate for _, rate in self.steps_bps if rate > 0.0)
+
+    @property
     def changes(self) -> bool:
         """Return whether there is more than one rate."""
         return len({rate for _, rate in self.steps_bps}) > 1
@@ -96,6 +101,11 @@ class AlternatingRate:
         return max(state.rate_bps for state in self.states)
 
     @property
+    def least_bps(self) -> float:
+        """Least rate but 0, an outage [bit/s]."""
+        return min(state.rate_bps for state in self.states if state.rate_bps > 0.0)
+
+    @property
     def changes(self) -> bool:
         """Return whether there is more than one rate."""
         return len({state.rate_bps for state in self.states}) > 1
@@ -136,6 +146,7 @@ class OpportunitiesRate:
     __pydantic_config__ = CONFIG
     is_random: ClassVar[bool] = False
     most_bps: ClassVar[None] = None
+    least_bps: ClassVar[None] = None
     changes: ClassVar[bool] = True
     kind: Literal["opportunities"]
     times_ms: Annotated[

@@ -106,6 +106,8 @@ class Warner:
             yield from self._offered(location, flow, flow.traffic)
             return
         bounded = flow.size is not None or flow.traffic is not None or tcp.max_window is not None
+        # The socket buffers of a host bound what is in flight.
+        bounded = bounded or tcp.send_buffer is not None or tcp.receive_window == "autotuned"
         if not (bounded or self._drops(flow) or self._default_buffers(flow)):
             text = "no buffer on the path is limited, nor the window: the queue grows as long as the run lasts"
             yield self._warning((*location, "path"), text)

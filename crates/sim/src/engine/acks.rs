@@ -3,7 +3,7 @@
 use base::{PacketKind, Time};
 use tcp::{Ack, Acknowledgment, Machine, Selected, Selective};
 
-use super::{Engine, MOST_IN_FLIGHT};
+use super::Engine;
 use crate::flow::ArrivingAck;
 use crate::network::{EventId, Network, Scheduled};
 use crate::outbox::Outbox;
@@ -12,28 +12,24 @@ use crate::outbox::Outbox;
 const MOST_AT_ONCE: u32 = 64;
 
 impl Engine {
-    /// Handles the first ACK of a stream, and those after it that come before all else; returns a flow that nothing limits.
+    /// Handles the first ACK of a stream, and those after it that come before all else.
     #[inline(never)]
-    pub(super) fn on_acks(&mut self, stream: u32, now: Time) -> Option<u32> {
+    pub(super) fn on_acks(&mut self, stream: u32, now: Time) {
         let number = self.network.numbers.number(EventId::Acks(stream));
         // Its own event is not among those that the next ACKs are compared with.
         self.network.events.set(number, Time::NEVER);
         let mut next = now;
         for handled in 1..=MOST_AT_ONCE {
-            let Scheduled { time, packet } = self.network.arriving_acks(stream).pop()?;
-            self.take_shared_ack(packet.flow, &ArrivingAck::of(time, &packet));
-            if self.senders[packet.flow as usize].sender.flight_size() > MOST_IN_FLIGHT {
-                return Some(packet.flow);
-            }
+            let Some(Scheduled { time, packet }) = self.network.arriving_acks(stream).pop() else { return };
+            let is_flooded = self.take_shared_ack(packet.flow, &ArrivingAck::of(time, &packet));
             next = self.network.arriving_acks(stream).front().map_or(Time::NEVER, |first| first.time);
-            if handled == MOST_AT_ONCE || !self.network.is_quiet(next) {
+            if handled == MOST_AT_ONCE || is_flooded || !self.network.is_quiet(next) {
                 break;
             }
             self.now = next;
             self.network.handled_ahead += 1;
         }
         self.network.events.set(number, next);
-        None
     }
 }
 

@@ -11,6 +11,9 @@ impl Engine {
     #[cold]
     #[inline(never)]
     pub(super) fn pass(&mut self, time: Time) -> bool {
+        if self.network.failure.is_some() {
+            return false;
+        }
         let end = self.network.measurement.end;
         while let Some(mut batches) = self.network.batches.take() {
             let instant = batches.end();

@@ -1,7 +1,9 @@
 use base::Marks;
 use serde_json::{json, Value};
+use tcp::SenderConfig;
 
 use super::*;
+use crate::scenario::TrafficConfig;
 
 /// Returns a shared link that loses some packets.
 fn shared_link(name: &str) -> Value {
@@ -97,5 +99,29 @@ fn a_classic_sender_ignores_what_acks_acknowledge_selectively() {
             format!("{:?}", engine.finish(0.0).flows)
         };
         assert_eq!(finish(true), finish(false), "private links: {private}");
+    }
+}
+
+/// Three senders put their initial windows on a path that holds them all: the run ends before the third one has.
+#[test]
+fn all_flows_together_may_have_so_many_packets_in_flight() {
+    for private in [false, true] {
+        let mut scenario = lossy(private);
+        let SenderConfig::Classic(sender) = &mut scenario.flows[0].connection_mut().expect("TCP").sender else {
+            return;
+        };
+        sender.initial_window = 70_000.0;
+        if let TrafficConfig::Tcp { size_packets, .. } = &mut scenario.flows[0].traffic {
+            *size_packets = None;
+        }
+        let mut engine = Engine::new(&scenario, 0);
+        engine.most_in_flight = 130_000;
+        let mut progress = Progress::Running;
+        while progress == Progress::Running {
+            progress = engine.advance(1_000_000);
+        }
+        let Progress::Failed(why) = progress else { panic!("{progress:?}") };
+        assert!(why.contains("more than 130000 packets in flight, those of other flows"), "{why}");
+        assert_eq!(engine.senders.iter().filter(|slot| slot.sender.flight_size() > 0).count(), 2);
     }
 }

@@ -7,7 +7,7 @@ use crate::actions::{Ack, Actions, LossCause, Recovered};
 use crate::classic::ecn::Cut;
 use crate::classic::scoreboard::Scoreboard;
 use crate::classic::{Classic, Phase};
-use crate::ClassicConfig;
+use crate::{ClassicConfig, MOST_IN_FLIGHT};
 
 /// A TCP sender with selective acknowledgment by ns-2's rules, which are older than RFC 6675.
 ///
@@ -233,7 +233,8 @@ impl Sack1 {
     /// Sends what the window allows outside of recovery: ns-2 `Sack1TcpAgent::send_much`. The scoreboard is empty then.
     fn send_window(&mut self, now: Time, actions: &mut impl Actions) {
         let window = trunc_to_i64(self.classic.window.cwnd).unsigned_abs().min(self.classic.rules.limit_packets);
-        let edge = self.classic.una.saturating_add(window).min(self.classic.end);
+        let most = self.classic.nxt.saturating_add(MOST_IN_FLIGHT + 1);
+        let edge = self.classic.una.saturating_add(window).min(self.classic.end).min(most);
         while self.classic.nxt < edge {
             self.send_next(now, actions);
         }

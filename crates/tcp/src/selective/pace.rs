@@ -6,7 +6,7 @@ use base::{Clock, Time};
 
 use super::{Selective, State};
 use crate::actions::Actions;
-use crate::Pacing;
+use crate::{Pacing, MOST_IN_FLIGHT};
 
 /// Packets at the start of a connection that are not paced.
 const UNPACED: u32 = 10;
@@ -194,6 +194,7 @@ impl Selective {
         if room == 0 || !actions.leave_clock(self.pacer.release) {
             return false;
         }
+        let room = room.min(MOST_IN_FLIGHT + 1);
         let (wait, latest, mut left) = (self.least_probe_wait(), self.head_timeout(), room);
         while left > 0 && self.pacer.release < expiry && actions.is_quiet(self.pacer.release) {
             let now = self.pacer.release;

@@ -6,7 +6,7 @@ use base::Time;
 use super::{Repair, Selective};
 use crate::actions::{Actions, LossCause, LossEvent, Recovered, Segment};
 use crate::cc::Restart;
-use crate::WindowValidation;
+use crate::{WindowValidation, MOST_IN_FLIGHT};
 
 /// The use of the window so far (RFC 7661; Linux `tcp_cwnd_validate`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,9 +53,12 @@ impl Selective {
             return self.send_burst(now, actions);
         }
         let (before, cwnd) = (self.board.nxt(), self.cwnd_packets());
-        while self.board.in_flight() < cwnd && self.may_send_new() && !self.pacer.blocks(now) {
+        let most = before + MOST_IN_FLIGHT + 1;
+        let mut nxt = before;
+        while self.board.in_flight() < cwnd && self.may_send_new() && nxt < most && !self.pacer.blocks(now) {
             self.transmit_new(now, actions);
-            if self.board.nxt() == before + 1 {
+            nxt = self.board.nxt();
+            if nxt == before + 1 {
                 // More packets in flight make no more room.
                 self.check_room();
             }
@@ -76,7 +79,7 @@ impl Selective {
         let (before, cwnd) = (self.board.nxt(), self.cwnd_packets());
         let room = u64::from(cwnd.saturating_sub(self.board.in_flight()));
         let received = self.board.una().saturating_add(self.receiver_window);
-        let end = (before + room).min(self.written.end()).min(received);
+        let end = (before + room.min(MOST_IN_FLIGHT + 1)).min(self.written.end()).min(received);
         if end <= before {
             self.account_sent(0, cwnd);
             return false;
