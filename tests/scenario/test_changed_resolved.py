@@ -105,6 +105,10 @@ def test_whole_numbers_that_the_engine_cannot_hold_are_named_by_their_field() ->
     assert fault_of(changed).startswith("atm.ports[0].buffer_cells: input should be less than ")
 
 
+def test_one_with_faults_can_be_shown() -> None:
+    assert repr(whole(flows=None, run=None)) == "<Resolved with 2 faults, which check() lists>"
+
+
 def test_what_is_valid_is_taken_as_it_is() -> None:
     changed = run(replications=2, duration_s=100)
     changed.check()

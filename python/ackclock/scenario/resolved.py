@@ -170,6 +170,8 @@ class Resolved:
         return channel.far if found.end % 2 else channel.near
 
     def __repr__(self) -> str:
+        if self._faults:
+            return f"<Resolved with {len(self._faults)} fault{'s' * (len(self._faults) != 1)}, which check() lists>"
         flows = sum(flow.count for flow in self.flows)
         counts = f"{flows:,} flow{'s' * (flows != 1)}, {len(self.elements):,} element{'s' * (len(self.elements) != 1)}"
         return f"<Resolved {self.title!r}: {counts}, {show(self.run.duration_s, 's')}>"
