@@ -1,5 +1,6 @@
 """Completion times of transfers: what a run's rows, tables and warnings say of them."""
 
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -142,11 +143,12 @@ def test_quantities_are_in_json_and_stored_results(tmp_path: Path) -> None:
 
 def test_results_of_earlier_versions_have_no_completion_times(tmp_path: Path) -> None:
     result = ackclock.run(scenario({"size": "20 pkt"}), threads=1, picture=False)
-    result.summary.pop("completions")
-    for flow in result.summary["flows"]:
+    summary = deepcopy(result.summary)
+    summary.pop("completions")
+    for flow in summary["flows"]:
         for name in ("fct_mean_s", "fct_max_s", "fct_acked_mean_s", "slowdown_mean"):
             del flow[name]
-    result.save(tmp_path)
+    Result(summary, result.resolved, result.version, result.traces).save(tmp_path)
     stored = Result.load(tmp_path)
     assert stored.completions.empty
     assert stored.flows["fct_mean_s"].isna().all()

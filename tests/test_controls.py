@@ -401,6 +401,35 @@ def test_what_is_not_a_class_of_a_control_is_refused(controllers: Any, said: str
     assert "controllers" in str(caught.value)
 
 
+class Generating(Fixed):
+    def on_ack(self, ack: AckSample) -> Any:
+        self.cwnd += 1
+        yield
+
+
+class Awaited(Fixed):
+    async def on_recovery_end(self) -> None:  # type: ignore[override]
+        self.cwnd = 4
+
+
+class AwaitedTwice(Awaited):
+    """A class that inherits the method."""
+
+
+@pytest.mark.parametrize(
+    ("control", "said"),
+    [
+        (Generating, "has a generator function, of which a call runs nothing; given Generating.on_ack; "),
+        (Awaited, "has an async function, of which a call runs nothing; given Awaited.on_recovery_end; "),
+        (AwaitedTwice, "has an async function, of which a call runs nothing; given AwaitedTwice.on_recovery_end; "),
+    ],
+)
+def test_a_method_whose_code_would_never_run_is_refused_at_the_start(control: Any, said: str) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        ackclock.run(one_flow("mine"), controllers={"mine": control})
+    assert f'argument controllers["mine"]: {said}allowed methods without yield and async' in str(caught.value)
+
+
 def test_a_control_that_nobody_gives_is_an_unknown_one() -> None:
     with pytest.raises(ScenarioError, match='unknown congestion control; given "mine"'):
         ackclock.run(one_flow("mine"))

@@ -211,6 +211,7 @@ def resolve_with_warnings(
                 "resolved scenario", "takes no overrides", hint="change its fields, or the scenario"
             )
             raise scenarios.ScenarioError([fault], "resolved scenario")
+        scenario.check()
         return scenario, []
     loaded = scenarios.loaded(scenario, overrides, controllers=controllers)
     return scenarios.resolve(loaded), [str(warning) for warning in loaded.warnings]
@@ -256,6 +257,7 @@ def simulate(  # noqa: PLR0913  all but two by name
         Of the replications that finished.
     """
     check_arguments("simulate", resolved=(resolved, instance_of("a Resolved", scenarios.Resolved)))
+    resolved.check()
     _check_running("simulate", threads, on_progress, picture=picture)
     limits = read_limits(limit)
     if limits:

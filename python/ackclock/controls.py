@@ -203,6 +203,22 @@ def _check_class(place: str, found: object) -> None:
         raise ArgumentError(
             Fault(place, f"lacks {missing}", found.__qualname__, f"{allowed} with all abstract methods")
         )
+    for name in _METHODS:
+        kind = _not_run(getattr(found, name))
+        if kind is not None:
+            given = f"{found.__qualname__}.{name}"
+            problem = f"has {kind}, of which a call runs nothing"
+            raise ArgumentError(Fault(place, problem, given, "methods without yield and async"))
+
+
+_METHODS: Final = tuple(name for name, value in vars(CongestionControl).items() if isinstance(value, FunctionType))
+
+
+def _not_run(method: object) -> str | None:
+    """Name the kind of a function whose call returns at once, before any of its code has run; None for any other."""
+    if inspect.isgeneratorfunction(method) or inspect.isasyncgenfunction(method):
+        return "a generator function"
+    return "an async function" if inspect.iscoroutinefunction(method) else None
 
 
 def identity(control: type[CongestionControl]) -> tuple[str, str | None]:

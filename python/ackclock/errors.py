@@ -67,12 +67,27 @@ def shown(value: object) -> str:
 
 
 def shortened(text: str) -> str:
-    """Cut a part of a message off where it is too long to be read."""
+    """Make a part of a message printable, and cut it off where it is too long to be read."""
+    text = printable(text)
     return text if len(text) <= _LONGEST_PART else f"{text[: _LONGEST_PART - 3]}..."
+
+
+def printable(text: str) -> str:
+    r"""Escape lone surrogates, which UTF-8 cannot encode: printing them is an error.
+
+    Examples
+    --------
+    >>> printable("\ud800")
+    '\\ud800'
+    """
+    return text.encode(errors="backslashreplace").decode()
 
 
 class AckclockError(Exception):
     """Base class of every exception that ackclock raises on purpose."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class UnitError(AckclockError, ValueError):

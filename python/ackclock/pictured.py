@@ -22,6 +22,7 @@ from ackclock.pictures import (
     overlaid_chart,
     overview_chart,
 )
+from ackclock.readonly import FrameCopies, read_only
 from ackclock.recording import with_traces
 from ackclock.scenario.arguments import NAMES, PATH, Allowed, check_arguments
 from ackclock.traces import AQM, OVERVIEW, STATES
@@ -56,7 +57,7 @@ class Pictured:
     Parameters
     ----------
     summary : Summary
-        Quantities of flows and links.
+        Quantities of flows and links; the run keeps a copy that cannot be changed.
     resolved : Resolved
         The scenario that was run.
     version : str
@@ -68,10 +69,10 @@ class Pictured:
     def __init__(
         self, summary: Summary, resolved: Resolved, version: str, traces: Mapping[str, pd.DataFrame] | None = None
     ) -> None:
-        self.summary = summary
+        self.summary: Summary = read_only(summary)
         self.resolved = resolved
         self.version = version
-        self.traces: Mapping[str, pd.DataFrame] = {} if traces is None else traces
+        self.traces: Mapping[str, pd.DataFrame] = FrameCopies({} if traces is None else traces)
 
     def chart(
         self,

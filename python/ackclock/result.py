@@ -25,6 +25,7 @@ from ackclock.quantities import (
     LINK_QUANTITIES,
     PING_QUANTITIES,
 )
+from ackclock.readonly import read_only
 from ackclock.recoveries import RECOVERY_QUANTITIES, recovery_rows
 from ackclock.scenario import Resolved, ScenarioError
 from ackclock.scenario.arguments import FLAG, PATH, check_arguments
@@ -53,13 +54,14 @@ class Result(Storied, Printed):
     Parameters
     ----------
     summary : Summary
-        Quantities of flows and links, warnings and the verdict, as `--json` prints them.
+        Quantities of flows and links, warnings and the verdict, as `--json` prints them. It is read-only;
+        `copy.deepcopy` makes a copy that can be changed.
     resolved : Resolved
         The scenario that was run; running it again gives the same summary, bit for bit.
     version : str
         The version of ackclock that ran it.
     traces : mapping of str to DataFrame, optional
-        A data frame by trace name; flows and links are named in it.
+        A data frame by trace name, in which flows and links are named; reading one gives a copy.
     captures : mapping of str to bytes, optional
         A pcapng file by link name.
     """
@@ -73,7 +75,7 @@ class Result(Storied, Printed):
         captures: Mapping[str, bytes] | None = None,
     ) -> None:
         super().__init__(summary, resolved, version, traces)
-        self.captures: Mapping[str, bytes] = {} if captures is None else captures
+        self.captures: Mapping[str, bytes] = read_only(dict(captures or {}))
 
     @classmethod
     def from_replications(

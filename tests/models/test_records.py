@@ -1,6 +1,7 @@
 """Each model has its record: one shape, limits that the function enforces, and no limit declared twice."""
 
 import ast
+import dataclasses
 import inspect
 import math
 from collections import Counter
@@ -193,6 +194,73 @@ def test_an_error_names_an_argument_that_its_caller_wrote(place: str, record: Mo
                 if not (name in named or named <= set(good)) or not named <= set(parameters):
                     odd.append((name, value, str(error)))
     assert not odd
+
+
+# ---- a result beyond what floats hold is an error
+
+
+BEYOND = [1e300, 1e-300, 1e155, 1e-155]
+NAN_SAYS_THAT_THERE_IS_NONE = {
+    "abrupt_delay.spurious_timeout", "abrupt_delay.spurious_fast_retransmit",
+    "abrupt_delay.fast_retransmit_round_trip_time",
+    "bottlenecks.avoidance_start", "bottlenecks.intermediate_rates", "bottlenecks.intermediate_rates_approximate",
+    "bottlenecks.retransmission_loss", "bottlenecks.cycle", "engset.superposition", "engset.buffer_rule",
+    "two_way.timeline",
+}  # fmt: skip
+
+
+def has_nan(result: Any) -> bool:
+    if dataclasses.is_dataclass(result):
+        return any(has_nan(getattr(result, field.name)) for field in dataclasses.fields(result))
+    if isinstance(result, tuple | list):
+        return any(map(has_nan, result))
+    numbers = np.asarray(result)
+    return numbers.dtype.kind == "f" and bool(np.isnan(numbers).any())
+
+
+@pytest.mark.parametrize(
+    ("place", "record"),
+    [(place, record) for place, record in RECORDS if place not in NAN_SAYS_THAT_THERE_IS_NONE],
+    ids=[place for place, _ in RECORDS if place not in NAN_SAYS_THAT_THERE_IS_NONE],
+)
+def test_no_argument_is_so_extreme_that_a_result_is_not_a_number(place: str, record: Model) -> None:
+    given = GOOD.get(place, {name: inside(allowed) for name, allowed in record.arguments.items()})
+    numbers = [name for name in record.arguments if isinstance(given.get(name), int | float)]
+    for name in numbers:
+        for value in BEYOND:
+            try:
+                result = record.function(**{**given, name: value})
+            except ModelError:
+                continue
+            assert not has_nan(result), (name, value)
+
+
+@pytest.mark.parametrize(
+    ("name", "extreme"),
+    [
+        ("aimd_sawtooth", {"bottleneck_rate": 1e300, "round_trip_time": 1e300}),
+        ("cubic_sawtooth", {"bottleneck_rate": 1e-300, "round_trip_time": 1e-300}),
+        ("pi_loop", {"round_trip_time": 1e300}),
+        ("policed_aimd", {"round_trip_time": 1e300}),
+        ("policed_cubic", {"round_trip_time": 1e300}),
+    ],
+)
+def test_the_error_says_that_the_result_is_out_of_range(name: str, extreme: dict[str, float]) -> None:
+    record = PACKAGES["queues"].MODELS[name]
+    given = {**{name: inside(allowed) for name, allowed in record.arguments.items()}, **GOOD.get(f"queues.{name}", {})}
+    record.function(**given)
+    with pytest.raises(ModelError) as caught:
+        record.function(**{**given, **extreme})
+    fault = caught.value.fault
+    assert fault.problem == "lead to a result that is out of the range of floating-point numbers"
+    assert fault.allowed == "arguments whose products and quotients are 1e-300 to 1e300"
+    assert set(fault.place.split(", ")) == set(given)
+    assert all(str(value) in str(fault.given) for value in extreme.values())
+
+
+def test_nan_for_what_does_not_exist_is_a_result() -> None:
+    found = PACKAGES["bottlenecks"].intermediate_rates([100.0, 1000.0], 1.0, 30.0, 30.0)
+    assert np.isnan(found.low).tolist() == [False, True]
 
 
 LAW = PACKAGES["engset"].Exponential.of_mean(12)

@@ -14,7 +14,7 @@ from ackclock.advice.bench import Bench
 from ackclock.advice.queue_records import QueueAlternative, QueuesCompared
 from ackclock.advice.records import Advice, Alternative, Alternatives, BeforeAfter, Recommendation, Rule
 from ackclock.advice.targets import read_targets
-from ackclock.errors import AdviceError, Fault
+from ackclock.errors import AdviceError, ArgumentError, Fault, shown
 from ackclock.findings import Finding, Kind
 from ackclock.paths import meets_acks
 from ackclock.scenario import Resolved
@@ -60,6 +60,7 @@ _SEARCHES = frozenset({windows.TOPIC, buffers.TOPIC})
 _TARGETS = Allowed(
     'a mapping of names to texts or numbers, such as {"utilisation": "99%"}',
     lambda value: OVERRIDES.holds(value) and all(TEXT.holds(one) or NUMBER.holds(one) for one in value.values()),
+    has_text_keys=True,
 )
 
 
@@ -72,6 +73,7 @@ def advise(  # noqa: PLR0913  by keyword
     simulate: bool = True,
     threads: int | None = None,
     on_step: Callable[[str], None] | None = None,
+    controllers: None = None,
 ) -> Advice:
     """Say what to change on a path, why, and what a simulation makes of it.
 
@@ -94,6 +96,9 @@ def advise(  # noqa: PLR0913  by keyword
         Replications at a time, all cores by default.
     on_step : callable, optional
         Gets in words what is being simulated.
+    controllers : None
+        Not taken, unlike by `ackclock.run`: the rules of advice are for the engine's congestion controls, and it makes
+        many runs at a time, where classes run one at a time. `ackclock.sweep` takes them, and varies a field.
 
     Returns
     -------
@@ -106,6 +111,8 @@ def advise(  # noqa: PLR0913  by keyword
         With all that is wrong with the scenario.
     AdviceError
         For an unknown topic or target, or a target that is out of range.
+    ArgumentError
+        If another argument is of a wrong type, or a flow has a congestion control of the user's own.
 
     Examples
     --------
@@ -122,8 +129,10 @@ def advise(  # noqa: PLR0913  by keyword
         threads=(threads, COUNT.or_none()),
         on_step=(on_step, FUNCTION.or_none()),
     )
+    _refuse_controllers(controllers)
     wanted = _wanted(topics)
     loaded = scenario if isinstance(scenario, scenarios.Scenario) else scenarios.load(scenario)
+    _refuse_controllers(loaded.source.controls)
     bench = Bench(loaded, dict(overrides or {}), on_step or (lambda _: None), threads)
     bench.targets = read_targets(targets, bench.resolved)
     bench.asked = frozenset(topics or ())
@@ -142,6 +151,15 @@ def advise(  # noqa: PLR0913  by keyword
         "" if base is None else base.summary["verdict"],
         () if base is None else base.findings,
     )
+
+
+def _refuse_controllers(given: object) -> None:
+    """Refuse classes of congestion controls, given here or when the scenario was loaded."""
+    if given:
+        why = "is not taken: its rules are for the engine's congestion controls, and it makes many runs at a time"
+        names = ", ".join(map(str, given)) if isinstance(given, Mapping) else shown(given)
+        hint = "give the flows a control of the engine, or compare runs with ackclock.sweep, which takes controllers"
+        raise ArgumentError(Fault('advise(), argument "controllers"', why, names, "None", hint))
 
 
 def _wanted(topics: Collection[str] | None) -> Mapping[str, Callable[..., Recommendation | None]]:

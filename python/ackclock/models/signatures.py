@@ -1,6 +1,7 @@
 """The entry of a model function: the types that its signature names, and errors in terms of its arguments."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
 from math import inf
@@ -16,6 +17,8 @@ from ackclock.nested import written_out
 MOST_NUMBERS = 10_000_000
 """Most numbers of an argument that is a list; NumPy's arrays may have more."""
 
+_BEYOND = "lead to a result that is out of the range of floating-point numbers"
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Check = Callable[[str, Any], None]
 
@@ -25,7 +28,8 @@ def guarded(function: _Function) -> _Function:
 
     An argument of another type than the signature's is refused: an array for a ``float`` or an ``int``, another word
     than those of a ``Literal``, an object of another class. An error that names a quantity in between, where the
-    arguments are so extreme that a formula overflows, becomes one that names the arguments.
+    arguments are so extreme that a formula overflows, becomes one that names the arguments; so does a result that an
+    overflow, or a division by what has become zero, leaves without a number.
 
     Examples
     --------
@@ -47,12 +51,19 @@ def guarded(function: _Function) -> _Function:
         for name, check in checks.items():
             if name in given:
                 check(name, given[name])
+        lost: set[str] = set()
         try:
-            return function(*args, **kwargs)
+            with np.errstate(over="call", invalid="call", divide="call", call=lambda kind, _: lost.add(kind)):
+                result = function(*args, **kwargs)
         except ModelError as error:
+            if error.fault.problem == _BEYOND:
+                raise ModelError(_beyond({name: given[name] for name in written})) from error
             if parameters.keys() >= set(error.fault.place.split(", ")):
                 raise
             raise ModelError(_about(written, error.fault)) from error
+        if lost and not _is_finite(result):
+            raise ModelError(_beyond({name: given[name] for name in written}))
+        return result
 
     return cast("_Function", call)
 
@@ -60,6 +71,21 @@ def guarded(function: _Function) -> _Function:
 def _about(written: Iterable[str], fault: Fault) -> Fault:
     problem = f"lead to {fault.place}, which {fault.problem}"
     return Fault(", ".join(written), problem, fault.given, fault.allowed, fault.hint)
+
+
+def _beyond(arguments: Mapping[str, Any]) -> Fault:
+    given = ", ".join(map(shown, arguments.values()))
+    return Fault(", ".join(arguments), _BEYOND, given, "arguments whose products and quotients are 1e-300 to 1e300")
+
+
+def _is_finite(result: object) -> bool:
+    """Return whether all numbers of a result are finite: of an array, or of the parts of a record or a tuple."""
+    if is_dataclass(result):
+        return all(_is_finite(getattr(result, field.name)) for field in fields(result))
+    if isinstance(result, tuple | list):
+        return all(map(_is_finite, result))
+    numbers = np.asarray(result)
+    return numbers.dtype.kind != "f" or bool(np.isfinite(numbers).all())
 
 
 def _check_of(annotation: Any) -> _Check | None:

@@ -1,12 +1,12 @@
 """Arguments of the library's functions: an error names the argument, what was given, and what is allowed."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any
 
-from ackclock.errors import ArgumentError, Fault
+from ackclock.errors import ArgumentError, Fault, shown
 from ackclock.scenario.places import as_toml
 
 
@@ -20,14 +20,18 @@ class Allowed:
         The kind in words.
     holds : callable
         Whether a value is of the kind.
+    has_text_keys : bool
+        Whether it is a mapping whose keys are texts; an error then names a key that is not.
     """
 
     text: str
     holds: Callable[[Any], bool]
+    has_text_keys: bool = False
 
     def or_none(self) -> "Allowed":
         """Allow `None` too."""
-        return Allowed(f"{self.text}, or None", lambda value: value is None or self.holds(value))
+        either = f"{self.text}, or None"
+        return replace(self, text=either, holds=lambda value: value is None or self.holds(value))
 
 
 def instance_of(text: str, *kinds: type) -> Allowed:
@@ -63,7 +67,11 @@ FLAG = instance_of("True or False", bool)
 TEXT = instance_of("a text", str)
 PATH = Allowed("a path", _is_path)
 FUNCTION = Allowed("a function", callable)
-OVERRIDES = Allowed('a mapping of dotted paths to values, such as {"link.satellite.buffer": "20 pkt"}', _has_text_keys)
+OVERRIDES = Allowed(
+    'a mapping of dotted paths to values, such as {"link.satellite.buffer": "20 pkt"}',
+    _has_text_keys,
+    has_text_keys=True,
+)
 NAMES = Allowed("a list of texts", _holds_texts)
 
 
@@ -84,7 +92,10 @@ def check_arguments(function: str, **given: tuple[Any, Allowed]) -> None:
     """
     for name, (value, allowed) in given.items():
         if not allowed.holds(value):
-            kind = type(value).__name__
-            shown = as_toml(value) if isinstance(value, bool | int | float | str) else f"an object of type {kind}"
             place = f'{function}(), argument "{name}"'
-            raise ArgumentError(Fault(place, "is not what the function takes", shown, allowed.text))
+            if allowed.has_text_keys and isinstance(value, Mapping) and not _has_text_keys(value):
+                odd = next(key for key in value if not isinstance(key, str))
+                raise ArgumentError(Fault(place, "has a key that is not a text", shown(odd), allowed.text))
+            plain = isinstance(value, bool | int | float | str)
+            written = as_toml(value) if plain else f"an object of type {type(value).__name__}"
+            raise ArgumentError(Fault(place, "is not what the function takes", written, allowed.text))

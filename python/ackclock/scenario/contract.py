@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +121,15 @@ DISCIPLINES: Final[Mapping[str, Mapping[str, bool]]] = MappingProxyType(_CONTRAC
 
 MOST_ROWS_OF_A_GROUP: Final[int] = _CONTRACT["most_rows_of_a_group"]
 """Largest number of flows of a group of which each has a row of its own in the results."""
+
+
+CHECKED: Final = ConfigDict(
+    extra="forbid", strict=True, allow_inf_nan=False, str_min_length=0, revalidate_instances="always"
+)
+"""Settings of the checks of all records of the resolved scenario, read from JSON or made in Python."""
+
+Whole = Annotated[int, Field(ge=0, lt=2**63)]
+"""A whole number that the engine can hold, such as an index, which is checked against its list."""
 
 
 def within(field: str) -> Any:

@@ -1,19 +1,18 @@
 """Packets that a link loses before its queue: the table of a scenario, and the laws that the engine reads."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from ackclock.scenario.amounts import Amount, Span
-from ackclock.scenario.contract import RANGES, count_within, within
+from ackclock.scenario.contract import CHECKED, RANGES, count_within, within
 from ackclock.scenario.entries import Table, entry
 from ackclock.scenario.fields import Count, Number
 from ackclock.scenario.lists import ListOf
 from ackclock.scenario.schema_kinds import LONGEST_RUN_S, MOST_STEPS, choice
 from ackclock.scenario.tables import check_fields
 
-_CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 _LAW = "elements[].loss.law"
 
 LossModelName = Literal["bernoulli", "poisson", "gilbert-elliott", "packets", "times"]
@@ -74,7 +73,7 @@ MeanInterval = Annotated[float, Field(ge=RANGES[f"{_LAW}.mean_interval_s"].low, 
 class BernoulliLoss:
     """A law that loses each packet with a probability."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = True
     model: Literal["bernoulli"]
     probability: Fraction
@@ -84,7 +83,7 @@ class BernoulliLoss:
 class PoissonLoss:
     """A law that loses the next packet after each instant of a Poisson process."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = True
     model: Literal["poisson"]
     mean_interval_s: MeanInterval
@@ -95,7 +94,7 @@ class PoissonLoss:
 class GilbertElliottLoss:
     """A law that loses packets by a Markov chain of two states, which takes a step after each packet."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = True
     model: Literal["gilbert-elliott"]
     to_bad: Fraction
@@ -108,7 +107,7 @@ class GilbertElliottLoss:
 class PacketsLoss:
     """A law that loses the packets with the given numbers, counted from 1, in rising order."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = False
     model: Literal["packets"]
     numbers: Annotated[
@@ -120,7 +119,7 @@ class PacketsLoss:
 class TimesLoss:
     """A law that loses the next packet after each given instant, in rising order."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = False
     model: Literal["times"]
     times_s: Annotated[
@@ -136,7 +135,7 @@ LossLaw = BernoulliLoss | PoissonLoss | GilbertElliottLoss | PacketsLoss | Times
 class LossSettings:
     """Process that loses packets as they arrive at a link."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     applies_to: CrossingName
     law: Annotated[LossLaw, Field(discriminator="model")]
 

@@ -2,16 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from pydantic import ConfigDict
-
-from ackclock.scenario.contract import CONGESTION_CONTROLS
+from ackclock.scenario.contract import CHECKED, CONGESTION_CONTROLS
 
 if TYPE_CHECKING:
     from ackclock.controls import Controllers
-
-_CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +22,7 @@ class ControlProgram:
         Digest of its source; None if that is not known, so that no stored point can be named by it.
     """
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     name: str
     digest: str | None
 

@@ -5,13 +5,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ackclock.scenario.resolved_elements import CONFIG
+from ackclock.scenario.contract import CHECKED, Whole
 
 Rate = Annotated[float, Field(ge=1, le=1e12)]
 Seconds = Annotated[float, Field(ge=0, le=1e5)]
 Factor = Annotated[float, Field(ge=0, le=1)]
-Cells = Annotated[int, Field(ge=1)]
-Indices = tuple[Annotated[int, Field(ge=0)], ...]
+Cells = Annotated[Whole, Field(ge=1)]
+Indices = tuple[Whole, ...]
 Path = Annotated[Indices, Field(min_length=1)]
 
 
@@ -19,7 +19,7 @@ Path = Annotated[Indices, Field(min_length=1)]
 class NoAllocation:
     """A port without explicit rates."""
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     algorithm: Literal["none"]
 
 
@@ -27,7 +27,7 @@ class NoAllocation:
 class ShareAllocation:
     """A port that gives max-min shares as explicit rates."""
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     algorithm: Literal["two-pass", "by-ccr"]
     utilization: Factor
 
@@ -36,7 +36,7 @@ class ShareAllocation:
 class EricaAllocation:
     """A port with ERICA."""
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     algorithm: Literal["erica"]
     utilization: Factor
     interval_s: Seconds
@@ -49,7 +49,7 @@ Allocation = NoAllocation | ShareAllocation | EricaAllocation
 class PortSettings:
     """An output port and the simplex link behind it."""
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     name: str
     rate_bps: Rate
     delay_s: Seconds
@@ -62,7 +62,7 @@ class PortSettings:
 class AbrSettings:
     """Parameters of an ABR source."""
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     pcr_bps: Rate
     mcr_bps: Annotated[float, Field(ge=0, le=1e12)]
     icr_bps: Rate
@@ -73,17 +73,17 @@ class AbrSettings:
     rdf: Factor
     cdf: Factor
     adtf_s: Seconds
-    tbe_cells: Annotated[int, Field(ge=0)]
+    tbe_cells: Whole
 
 
-IpService = Literal["channel-rate", "immediate"] | dict[Literal["rate-bps"], Rate]
+IpService = Literal["channel-rate", "immediate"] | Annotated[dict[Literal["rate-bps"], Rate], Field(min_length=1)]
 
 
 @dataclass(frozen=True, slots=True)
 class EndSettings:
     """One end of a channel."""
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     abr: AbrSettings
     ip_service: IpService
 
@@ -92,7 +92,7 @@ class EndSettings:
 class ChannelSettings:
     """A duplex channel: the ports of both ways."""
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     name: str
     forward: Path
     backward: Path
@@ -104,7 +104,7 @@ class ChannelSettings:
 class CrossSettings:
     """Cross-traffic of cells."""
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     name: str
     path: Path
     rate_bps: Rate
@@ -116,7 +116,7 @@ class CrossSettings:
 class AtmTraceSettings:
     """Selection of what is recorded of the ATM network."""
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     acr: bool
     ip_queue: bool
     cell_queue: bool
@@ -127,7 +127,7 @@ class AtmTraceSettings:
 class AtmSettings:
     """A network: ports, channels, cross-traffic."""
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     ports: tuple[PortSettings, ...]
     channels: tuple[ChannelSettings, ...]
     cross: tuple[CrossSettings, ...]

@@ -1,13 +1,11 @@
 """The resolved form of buffers."""
 
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated
 
-from pydantic import ConfigDict, Discriminator, Tag
+from pydantic import Discriminator, Tag
 
-from ackclock.scenario.contract import within
-
-_CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+from ackclock.scenario.contract import CHECKED, within
 
 Packets = Annotated[int, within("elements[].buffer.packets")]
 
@@ -16,7 +14,7 @@ Packets = Annotated[int, within("elements[].buffer.packets")]
 class PacketBuffer:
     """A buffer that counts packets."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     packets: Packets
 
     def capacity_packets(self, packet_bytes: float) -> float:
@@ -36,7 +34,7 @@ class PacketBuffer:
 class ByteBuffer:
     """A buffer that counts bytes."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     bytes: Annotated[int, within("elements[].buffer.bytes")]
 
     def capacity_packets(self, packet_bytes: float) -> float:
@@ -52,14 +50,21 @@ class ByteBuffer:
         return f"{self.bytes}-byte"
 
 
-def _unit(buffer: object) -> str:
-    """Return the unit by which a buffer, or its JSON, counts."""
-    return (
-        "packets" if isinstance(buffer, PacketBuffer) or (isinstance(buffer, dict) and "packets" in buffer) else "bytes"
-    )
+def _unit(buffer: object) -> str | None:
+    """Return the unit by which a buffer, or its JSON, counts; None for all else."""
+    match buffer:
+        case PacketBuffer() | {"packets": _}:
+            return "packets"
+        case ByteBuffer() | {"bytes": _}:
+            return "bytes"
+    return None
 
 
 Buffer = Annotated[
     Annotated[PacketBuffer, Tag("packets")] | Annotated[ByteBuffer, Tag("bytes")],
-    Discriminator(_unit),
+    Discriminator(
+        _unit,
+        custom_error_type="buffer",
+        custom_error_message='Input should be a PacketBuffer or a ByteBuffer, in JSON {"packets": 20} or {"bytes": 99}',
+    ),
 ]

@@ -1,18 +1,16 @@
 """The resolved form of the elements that packets cross: links, ATM channels, hosts."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from ackclock.scenario.contract import RANGES, count_within, within
+from ackclock.scenario.contract import CHECKED, RANGES, Whole, count_within, within
 from ackclock.scenario.losses import Fraction, LossSettings
 from ackclock.scenario.resolved_buffers import Buffer
 from ackclock.scenario.resolved_queues import DROP_TAIL, Discipline
 from ackclock.scenario.resolved_rates import RateProcessSettings
 from ackclock.scenario.schema_links import BucketKindName, CountingName
-
-CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 _DELAYS = "elements[].delay_process.law"
 Rate = Annotated[float, within("elements[].rate_bps")]
@@ -24,7 +22,7 @@ Stay = Annotated[float, Field(ge=RANGES[f"{_DELAYS}.period_s"].low, le=RANGES["r
 class StepsLaw:
     """A delay that changes at given instants: from when [s] which delay [s], the first from 0 on."""
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = False
     kind: Literal["steps"]
     steps_s: Annotated[
@@ -47,7 +45,7 @@ class StepsLaw:
 class DelayStateSettings:
     """A state of an alternating delay."""
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     delay_s: Delay
     least_stay_s: Annotated[float, within(f"{_DELAYS}.states[].least_stay_s")]
     mean_extra_s: Annotated[float, within(f"{_DELAYS}.states[].mean_extra_s")]
@@ -57,12 +55,12 @@ class DelayStateSettings:
 class AlternatingLaw:
     """A semi-Markov delay; without a matrix of transitions each state is followed by the next one, cyclically."""
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     changes: ClassVar[bool] = True
     is_random: ClassVar[bool] = True
     kind: Literal["alternating"]
     states: Annotated[tuple[DelayStateSettings, ...], Field(min_length=1, max_length=1000)]
-    start: Annotated[int, Field(ge=0)]
+    start: Whole
     transitions: tuple[tuple[Fraction, ...], ...] | None
 
     @property
@@ -75,7 +73,7 @@ class AlternatingLaw:
 class HandoverLaw:
     """A new delay each period, uniform between two bounds."""
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     changes: ClassVar[bool] = True
     is_random: ClassVar[bool] = True
     kind: Literal["handover"]
@@ -97,7 +95,7 @@ DelayLaw = StepsLaw | AlternatingLaw | HandoverLaw
 class DelayProcessSettings:
     """A delay that changes, on top of the link's constant one; `stream` names what it is drawn from."""
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     stream: str
     order: Literal["overtake", "keep"]
     law: Annotated[DelayLaw, Field(discriminator="kind")]
@@ -173,7 +171,7 @@ class _Element:
 class TokenBucketSettings:
     """A token bucket that lets packets go, in place of a line that transmits them one after another."""
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     kind: BucketKindName
     burst_bytes: Annotated[int, within("elements[].token_bucket.burst_bytes")]
 
@@ -182,7 +180,7 @@ class TokenBucketSettings:
 class SimplexLink(_Element):
     """One direction of a link; of a rate that changes, `rate_bps` is the mean."""
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     kind: Literal["link"]
     name: str
     rate_bps: Rate | None
@@ -200,7 +198,7 @@ class SimplexLink(_Element):
 class PrivateLink(_Element):
     """One direction of a link of which each flow has a copy; its queue is drop-tail."""
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     queue: ClassVar[Discipline] = DROP_TAIL
     rate_process: ClassVar[None] = None
     token_bucket: ClassVar[None] = None
@@ -222,7 +220,7 @@ class ChannelDirection(_Element):
     in a run. `end` is where packets enter: 0 and 1 are the near and the far end of the first channel, and so on.
     """
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     buffer: ClassVar[None] = None
     counting: ClassVar[CountingName] = "with-service"
     queue: ClassVar[Discipline] = DROP_TAIL
@@ -232,7 +230,7 @@ class ChannelDirection(_Element):
     loss: ClassVar[None] = None
     kind: Literal["channel"]
     name: str
-    end: Annotated[int, Field(ge=0)]
+    end: Whole
     rate_bps: Rate
     delay_s: Delay
 
@@ -241,7 +239,7 @@ class ChannelDirection(_Element):
 class HostProcess(_Element):
     """The TCP process of a host, last on the paths that end there: its times for a data packet and for an ACK."""
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     rate_bps: ClassVar[None] = None
     delay_s: ClassVar[float] = 0.0
     buffer: ClassVar[None] = None

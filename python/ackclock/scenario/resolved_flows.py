@@ -2,16 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from ackclock.scenario.contract import MOST_ROWS_OF_A_GROUP, within
+from ackclock.scenario.contract import CHECKED, MOST_ROWS_OF_A_GROUP, Whole, within
 from ackclock.scenario.programs import ControlProgram
 from ackclock.scenario.resolved_tcp import SelectiveSettings
 from ackclock.scenario.resolved_traffic import Connection, PingTraffic, ResolvedTraffic, TcpTraffic, WebTraffic
-
-_CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 FlowKind = Literal["tcp", "web", "datagrams", "ping"]
 
@@ -20,12 +18,12 @@ FlowKind = Literal["tcp", "web", "datagrams", "ping"]
 class ResolvedFlow:
     """A flow, or `count` identical flows, called name[0], name[1], ...; the path has indices of elements."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     name: str
     count: Annotated[int, within("flows[].count")]
     start_s: Annotated[float, within("flows[].start_s")]
     start_spread_s: Annotated[float, within("flows[].start_spread_s")]
-    path: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)]
+    path: Annotated[tuple[Whole, ...], Field(min_length=1)]
     forward_delay_s: Annotated[float, within("flows[].forward_delay_s")]
     packet_bytes: Annotated[int, within("flows[].packet_bytes")]
     priority: Annotated[int, within("flows[].priority")]

@@ -1,14 +1,13 @@
 """Queue disciplines as the engine reads them: a scheduler, an AQM and an overflow rule."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from ackclock.scenario.contract import within
+from ackclock.scenario.contract import CHECKED, within
 from ackclock.scenario.schema_queues import AqmRulesName, RedEcnName
 
-_CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 _SCHEDULER = "elements[].queue.scheduler"
 _AQM = "elements[].queue.aqm"
 
@@ -21,7 +20,7 @@ OverflowName = Literal[
 class Fifo:
     """First in, first out."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     kind: Literal["fifo"] = "fifo"
 
 
@@ -29,7 +28,7 @@ class Fifo:
 class StrictPriority:
     """Strict priority by the levels of flows, without interruption; all levels share the buffer."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     kind: Literal["priority"]
     levels: Annotated[int, within(f"{_SCHEDULER}.levels")]
 
@@ -38,7 +37,7 @@ class StrictPriority:
 class FairQueueing:
     """Deficit round robin of queues, those that have just become active first if `sparse_first` (RFC 8290)."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     kind: Literal["fq"]
     quantum_bytes: Annotated[int, within(f"{_SCHEDULER}.quantum_bytes")]
     queues: Annotated[int, within(f"{_SCHEDULER}.queues")] | None
@@ -54,7 +53,7 @@ class FairQueueing:
 class Sfq:
     """Stochastic fairness queueing (McKenney 1990), by the rules of ns-2 or of Linux."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     kind: Literal["sfq"]
     rules: Literal["ns2", "linux"]
     queues: Annotated[int, within(f"{_SCHEDULER}.queues")]
@@ -67,7 +66,7 @@ class Sfq:
 class Drr:
     """Deficit round robin (Shreedhar, Varghese 1996), by the rules of ns-2."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     kind: Literal["drr"]
     quantum_bytes: Annotated[int, within(f"{_SCHEDULER}.quantum_bytes")]
     queues: Annotated[int, within(f"{_SCHEDULER}.queues")] | None
@@ -78,7 +77,7 @@ class Drr:
 class Wfq:
     """Weighted fair queueing by virtual finish times (Parekh, Gallager 1993)."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     kind: Literal["wfq"]
     queues: Annotated[int, within(f"{_SCHEDULER}.queues")] | None
     """Number of queues that flows are hashed into; None: a queue for each flow."""
@@ -90,7 +89,7 @@ class Wfq:
 class DualQueue:
     """Two queues, of L4S and of classic traffic, the latter with a share of the rate (RFC 9332)."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     kind: Literal["dual"]
     classic_percent: Annotated[int, within(f"{_SCHEDULER}.classic_percent")]
     mtu_bytes: Annotated[int, within(f"{_SCHEDULER}.mtu_bytes")]
@@ -100,7 +99,7 @@ class DualQueue:
 class CakeScheduler:
     """CAKE's isolation of flows and of hosts, with a shaper of its own."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     kind: Literal["cake"]
     quantum_bytes: Annotated[int, within(f"{_SCHEDULER}.quantum_bytes")]
     hashed: bool
@@ -112,7 +111,7 @@ class CakeScheduler:
 class NoAqm:
     """Absence of AQM: only a full buffer drops packets."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = False
     title: ClassVar[str] = "no AQM"
     kind: Literal["none"] = "none"
@@ -122,7 +121,7 @@ class NoAqm:
 class RedAdaptation:
     """Adaptation of RED's drop probability, by ns-2's rules."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     interval_s: Annotated[float, within(f"{_AQM}.adaptation.interval_s")]
     step_up: Annotated[float, within(f"{_AQM}.adaptation.step_up")]
     factor_down: Annotated[float, within(f"{_AQM}.adaptation.factor_down")]
@@ -135,7 +134,7 @@ class RedAdaptation:
 class Red:
     """Random Early Detection (Floyd, Jacobson 1993)."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = True
     title: ClassVar[str] = "RED"
     kind: Literal["red"]
@@ -160,7 +159,7 @@ class Red:
 class RedLinux:
     """Random Early Detection of the bytes that wait, by Linux's rules."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = True
     title: ClassVar[str] = "RED"
     kind: Literal["red-linux"]
@@ -178,7 +177,7 @@ class RedLinux:
 class Codel:
     """Controlled Delay (RFC 8289)."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = False
     title: ClassVar[str] = "CoDel"
     kind: Literal["codel"]
@@ -194,7 +193,7 @@ class Codel:
 class Cobalt:
     """CoDel and BLUE, the AQM of CAKE."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = True
     title: ClassVar[str] = "COBALT"
     kind: Literal["cobalt"]
@@ -208,7 +207,7 @@ class Cobalt:
 class Pie:
     """Proportional Integral controller Enhanced (RFC 8033)."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = True
     title: ClassVar[str] = "PIE"
     kind: Literal["pie"]
@@ -226,7 +225,7 @@ class Pie:
 class Pi:
     """Proportional Integral controller of the queue (Hollot, Misra, Towsley, Gong 2001), by ns-2's rules."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = True
     title: ClassVar[str] = "PI"
     kind: Literal["pi"]
@@ -244,7 +243,7 @@ class Pi:
 class Step:
     """Marks of all packets that find more than a number of packets in the queue."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = False
     title: ClassVar[str] = "step marking"
     kind: Literal["step"]
@@ -255,7 +254,7 @@ class Step:
 class DualPi2:
     """The AQM of a coupled dual queue, by RFC 9332 or as Linux has it."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     title: ClassVar[str] = "DualPI2"
     kind: Literal["dualpi2"]
     target_s: Annotated[float, within(f"{_AQM}.target_s")]
@@ -286,7 +285,7 @@ Aqm = Annotated[NoAqm | Red | RedLinux | Codel | Cobalt | Pie | Pi | Step | Dual
 class Discipline:
     """A queue discipline: a choice on each of three axes."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     scheduler: Scheduler = Fifo()
     aqm: Aqm = NoAqm()
     overflow: OverflowName = "arriving"

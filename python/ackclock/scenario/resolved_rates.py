@@ -6,12 +6,11 @@ from functools import cached_property
 from typing import Annotated, ClassVar, Final, Literal
 
 import numpy as np
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from ackclock.scenario.contract import count_within, within
+from ackclock.scenario.contract import CHECKED, Whole, count_within, within
 from ackclock.scenario.losses import Fraction
 
-CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 _RATES: Final = "elements[].rate_process.law"
 _LEAST_BPS: Final = 1.0
 _DIGITS: Final = 12
@@ -27,7 +26,7 @@ class StepsRate:
     With a period the steps begin again after it; else the last rate remains. A rate of 0 is an outage.
     """
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = False
     kind: Literal["steps"]
     steps_bps: Annotated[
@@ -69,7 +68,7 @@ class StepsRate:
 class RateStateSettings:
     """A state of an alternating rate."""
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     rate_bps: Annotated[float, within(f"{_RATES}.states[].rate_bps")]
     least_stay_s: Annotated[float, within(f"{_RATES}.states[].least_stay_s")]
     mean_extra_s: Annotated[float, within(f"{_RATES}.states[].mean_extra_s")]
@@ -84,10 +83,10 @@ class RateStateSettings:
 class AlternatingRate:
     """A semi-Markov rate; without a matrix of transitions each state is followed by the next one, cyclically."""
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     kind: Literal["alternating"]
     states: Annotated[tuple[RateStateSettings, ...], count_within(f"{_RATES}.states (length)")]
-    start: Annotated[int, Field(ge=0)]
+    start: Whole
     transitions: tuple[tuple[Fraction, ...], ...] | None
 
     @property
@@ -143,7 +142,7 @@ class OpportunitiesRate:
     to its own. The list begins again when its last instant is over.
     """
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = False
     most_bps: ClassVar[None] = None
     least_bps: ClassVar[None] = None
@@ -170,7 +169,7 @@ may take no time) and `mean_bps(duration_s)`."""
 class RateProcessSettings:
     """A rate that changes; `stream` names what it is drawn from."""
 
-    __pydantic_config__ = CONFIG
+    __pydantic_config__ = CHECKED
     stream: str
     law: Annotated[RateLaw, Field(discriminator="kind")]
 

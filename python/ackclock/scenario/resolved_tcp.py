@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
-from ackclock.scenario.contract import CONGESTION_CONTROLS, within
+from ackclock.scenario.contract import CHECKED, CONGESTION_CONTROLS, within
 from ackclock.scenario.controls import ControlDialectName, SlowStartExitName
 from ackclock.scenario.machines import ClassicDialectName, ClassicRecoveryName
 from ackclock.scenario.programs import ControlProgram
@@ -26,8 +26,6 @@ from ackclock.scenario.schema_tcp import (
     UndoName,
     WindowValidationName,
 )
-
-_CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 _RTO = "flows[].traffic.connection.sender.rto"
 
@@ -82,7 +80,7 @@ ADDITIVE_INCREASES: Final[frozenset[IncreaseName]] = frozenset({"reciprocal", "r
 class RtoSettings:
     """Settings of the retransmission timer."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     estimator: EstimatorName
     sample: SampleName
     k: Annotated[int, within(f"{_RTO}.k")]
@@ -101,7 +99,7 @@ class ClassicSettings:
     null is `max_window` for `initial_ssthresh`, else unlimited or infinite.
     """
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     machine: Literal["classic"]
     dialect: ClassicDialectName
     recovery: ClassicRecoveryName
@@ -182,7 +180,7 @@ class ClassicSettings:
 class ControlSettings:
     """The congestion control of a sender."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     name: str
     dialect: ControlDialectName
     slow_start: SlowStartExitName
@@ -202,7 +200,7 @@ def _known(control: ControlSettings) -> ControlSettings:
 class TimeoutSettings:
     """Settings of the retransmission timer of a sender with selective acknowledgment."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     min_s: Annotated[float, within(f"{_RTO}.min_s")]
     max_s: Annotated[float, within(f"{_RTO}.max_s")]
     initial_s: Annotated[float, within(f"{_RTO}.initial_s")]
@@ -219,7 +217,7 @@ _SENDER = "flows[].traffic.connection.sender"
 class SendBufferSettings:
     """Send buffer that grows with cwnd as Linux's does."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     buffer_bytes: Annotated[int, within(f"{_SENDER}.send_buffer.buffer_bytes")]
     most_buffer_bytes: Annotated[int, within(f"{_SENDER}.send_buffer.most_buffer_bytes")]
 
@@ -228,7 +226,7 @@ class SendBufferSettings:
 class WritesSettings:
     """Bursts in which an application writes, the first one at the start."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     packets: Annotated[int, within(f"{_SENDER}.writes.packets")]
     interval_s: Annotated[float, within(f"{_SENDER}.writes.interval_s")]
 
@@ -237,7 +235,7 @@ class WritesSettings:
 class PushSettings:
     """Packets with the flag PSH: the last ones of writes; null is as much in a write as the application has."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     write_bytes: Annotated[int, within(f"{_SENDER}.push.write_bytes")] | None
 
 
@@ -245,7 +243,7 @@ class PushSettings:
 class SelectiveSettings:
     """TCP sender with selective acknowledgment; null is infinite for `initial_ssthresh`, else unlimited."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     machine: Literal["selective"]
     congestion_control: Annotated[ControlSettings, AfterValidator(_known)]
     loss_detection: LossDetectionName
@@ -362,7 +360,7 @@ _LINUX = "flows[].traffic.connection.receiver.linux"
 class LinuxReceiverSettings:
     """Settings of a receiver that sends ACKs by Linux's rules."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     segment_bytes: Annotated[int, within(f"{_LINUX}.segment_bytes")]
     buffer_bytes: Annotated[int, within(f"{_LINUX}.buffer_bytes")]
     most_buffer_bytes: Annotated[int, within(f"{_LINUX}.most_buffer_bytes")]
@@ -377,7 +375,7 @@ _BLOCKS = "flows[].traffic.connection.receiver.blocks"
 class SackBlockSettings:
     """Settings of a receiver whose ACKs have ns-2's SACK blocks."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     most: Annotated[int, within(f"{_BLOCKS}.most")]
     bytes: Annotated[int, within(f"{_BLOCKS}.bytes")]
 
@@ -386,7 +384,7 @@ class SackBlockSettings:
 class ReceiverSettings:
     """Settings of the TCP receiver."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     ack_every: Annotated[int, within("flows[].traffic.connection.receiver.ack_every")]
     ack_delay_s: Annotated[float, within("flows[].traffic.connection.receiver.ack_delay_s")]
     selective: bool = False

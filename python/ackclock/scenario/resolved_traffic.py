@@ -1,14 +1,12 @@
 """The resolved scenario's part on what flows send and when."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from ackclock.scenario.contract import count_within, within
+from ackclock.scenario.contract import CHECKED, Whole, count_within, within
 from ackclock.scenario.resolved_tcp import ReceiverSettings, Sender
-
-_CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 _SIZE = "flows[].traffic.size"
 _TCP = "flows[].traffic.connection"
@@ -23,7 +21,7 @@ Shape = Annotated[float, within(f"{_SIZE}.shape")]
 class ResolvedTime:
     """The law of a time."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     law: Literal["fixed", "exponential"]
     mean_s: Annotated[float, within("flows[].traffic.on.mean_s")]
 
@@ -37,7 +35,7 @@ class ResolvedTime:
 class FixedSize:
     """Always the same size."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = False
     is_long_tailed: ClassVar[bool] = False
     law: Literal["fixed"]
@@ -53,7 +51,7 @@ class FixedSize:
 class ExponentialSize:
     """A minimum and an exponential rest."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = True
     is_long_tailed: ClassVar[bool] = False
     law: Literal["exponential"]
@@ -65,7 +63,7 @@ class ExponentialSize:
 class ExponentialParetoSize:
     """An exponential body and a Pareto tail."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = True
     is_long_tailed: ClassVar[bool] = True
     law: Literal["exponential-pareto"]
@@ -79,7 +77,7 @@ class ExponentialParetoSize:
 class ExponentialExponentialSize:
     """An exponential body and a longer exponential tail."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = True
     is_long_tailed: ClassVar[bool] = True
     law: Literal["exponential-exponential"]
@@ -93,7 +91,7 @@ class ExponentialExponentialSize:
 class ParetoSize:
     """Sizes by Pareto's law."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = True
     is_long_tailed: ClassVar[bool] = True
     law: Literal["pareto"]
@@ -105,7 +103,7 @@ class ParetoSize:
 class EmpiricalSize:
     """One of the given sizes."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = True
     is_long_tailed: ClassVar[bool] = True
     law: Literal["empirical"]
@@ -127,7 +125,7 @@ ResolvedSize = (
 class HandshakeSettings:
     """Handshake of a connection; without TLS its numbers of packets are zero."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     syn_bytes: Annotated[int, within(f"{_TCP}.handshake.syn_bytes")]
     timeout_s: Annotated[float, within(f"{_TCP}.handshake.timeout_s")]
     client_hello_packets: Annotated[int, within(f"{_TCP}.handshake.client_hello_packets")]
@@ -138,8 +136,8 @@ class HandshakeSettings:
 class Connection:
     """A TCP connection: its ends, and the path of its ACKs as indices of elements."""
 
-    __pydantic_config__ = _CONFIG
-    return_path: tuple[Annotated[int, Field(ge=0)], ...]
+    __pydantic_config__ = CHECKED
+    return_path: tuple[Whole, ...]
     return_delay_s: Annotated[float, within(f"{_TCP}.return_delay_s")]
     ack_bytes: Annotated[int, within(f"{_TCP}.ack_bytes")]
     ack_priority: Annotated[int, within(f"{_TCP}.ack_priority")]
@@ -158,7 +156,7 @@ class Connection:
 class TcpTraffic:
     """One transfer over TCP, as fast as TCP allows; without a size it never ends."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = False
     kind: Literal["tcp"]
     size_packets: Annotated[int, within("flows[].traffic.size_packets")] | None
@@ -169,7 +167,7 @@ class TcpTraffic:
 class WebTraffic:
     """Transfers over TCP and silences in turn."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     kind: Literal["web"]
     size: Annotated[ResolvedSize, Field(discriminator="law")]
     off: ResolvedTime
@@ -186,7 +184,7 @@ class WebTraffic:
 class SteadyTraffic:
     """Datagrams without pause."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     kind: Literal["constant", "poisson"]
     rate_bps: Rate
 
@@ -200,7 +198,7 @@ class SteadyTraffic:
 class OnOffTraffic:
     """Datagrams with pauses."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     kind: Literal["on-off", "poisson-on-off"]
     rate_bps: Rate
     on: ResolvedTime
@@ -216,11 +214,11 @@ class OnOffTraffic:
 class PingTraffic:
     """Echo requests in equal intervals, and the path of the echoes as indices of elements."""
 
-    __pydantic_config__ = _CONFIG
+    __pydantic_config__ = CHECKED
     is_random: ClassVar[bool] = False
     kind: Literal["ping"]
     interval_s: Annotated[float, within("flows[].traffic.interval_s")]
-    return_path: tuple[Annotated[int, Field(ge=0)], ...]
+    return_path: tuple[Whole, ...]
     return_delay_s: Annotated[float, within("flows[].traffic.return_delay_s")]
 
 

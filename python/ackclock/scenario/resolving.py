@@ -22,7 +22,7 @@ from ackclock.scenario.network import (
     network_of,
 )
 from ackclock.scenario.queues import discipline_of
-from ackclock.scenario.resolved import Resolved, RunSettings, TraceSettings
+from ackclock.scenario.resolved import Resolved, RunSettings, TraceSettings, known_valid
 from ackclock.scenario.resolved_elements import (
     ChannelDirection,
     DelayProcessSettings,
@@ -96,32 +96,37 @@ def resolve(scenario: Scenario) -> Resolved:
     too_much = list(number_faults(elements, flows))
     if too_much:
         raise ScenarioError(too_much, scenario.source.name)
-    trace = scenario.trace
-    return Resolved(
+    resolved = Resolved(
         format=3,
         title=scenario.title,
         run=_run(scenario.run),
         elements=tuple(elements),
         flows=tuple(flows),
-        trace=TraceSettings(
-            cwnd=trace.cwnd,
-            rtt=trace.rtt,
-            sequence=trace.sequence,
-            queue=trace.queue,
-            queue_distribution=trace.queue_distribution,
-            drops=trace.drops,
-            losses=trace.losses,
-            overview_interval_s=trace.overview_interval,
-            capture=capture_of_copies(trace, scenario.links),
-            delay=trace.delay,
-            recovery=trace.recovery,
-            rounds=trace.rounds,
-            overview_detail_s=trace.overview_detail,
-            state=trace.state,
-            rate=trace.rate,
-            aqm=trace.aqm,
-        ),
-        atm=resolved_channels(scenario.atm, trace),
+        trace=_trace(scenario),
+        atm=resolved_channels(scenario.atm, scenario.trace),
+    )
+    return known_valid(resolved)
+
+
+def _trace(scenario: Scenario) -> TraceSettings:
+    trace = scenario.trace
+    return TraceSettings(
+        cwnd=trace.cwnd,
+        rtt=trace.rtt,
+        sequence=trace.sequence,
+        queue=trace.queue,
+        queue_distribution=trace.queue_distribution,
+        drops=trace.drops,
+        losses=trace.losses,
+        overview_interval_s=trace.overview_interval,
+        capture=capture_of_copies(trace, scenario.links),
+        delay=trace.delay,
+        recovery=trace.recovery,
+        rounds=trace.rounds,
+        overview_detail_s=trace.overview_detail,
+        state=trace.state,
+        rate=trace.rate,
+        aqm=trace.aqm,
     )
 
 

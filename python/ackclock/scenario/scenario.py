@@ -20,7 +20,7 @@ from ackclock.scenario.read import read_form
 from ackclock.scenario.schema import Flow, Run, Trace
 from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.schema_links import Link
-from ackclock.scenario.source import Source, read_source
+from ackclock.scenario.source import ORIGINS, Source, read_source
 from ackclock.scenario.warn import Warner, Warning_
 from ackclock.tables import Printed
 from ackclock.units import show
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ackclock.controls import Controllers
 
 ORIGIN = Allowed(
-    "the path of a TOML file, the name of a ready scenario, TOML text, or a mapping of its tables",
+    ORIGINS,
     lambda value: PATH.holds(value) or isinstance(value, Mapping),
 )
 

@@ -28,6 +28,8 @@ MOST_CROSSINGS = 100_000_000
 """Largest number of links on the paths of all flows, each counted as often as flows cross it."""
 MOST_FLOWS = most("flows[].count")
 """Largest number of flows of a scenario, counted ones included."""
+MOST_REPLICATIONS = 1_000_000
+"""Largest number of replications of a run."""
 MOST_CAPTURED = 100
 """Largest number of names of captured links: each capture reads the packets of all of them."""
 
@@ -142,7 +144,7 @@ class Precision(Table):
         "flow.*.throughput",
     )
     within: Annotated[float, Percent("2%")] = entry("target half-width of the interval, relative to the mean")
-    most: Annotated[int, Count(2, 1_000_000, 100)] = entry("replications at most", 1000)
+    most: Annotated[int, Count(2, MOST_REPLICATIONS, 100)] = entry("replications at most", 1000)
     batch: Annotated[int, Count(2, 100_000, 8)] = entry(
         "replications that are added at a time, whatever the number of threads; the first time it is `replications`, "
         "where that is more",
@@ -164,7 +166,7 @@ class Run(Table):
         'short for duration = "100 s" and precision = { within = "2%", longest = "6400 s" }'
     )
     warmup: RunTime = entry("time before the measurement", 0.0, toml="0 s")
-    replications: Annotated[int, Count(1, 1_000_000, 10)] = entry("independent runs", 1)
+    replications: Annotated[int, Count(1, MOST_REPLICATIONS, 10)] = entry("independent runs", 1)
     seed: Annotated[int, Count(0, 2**63 - 1, 7)] = entry("seed of all random streams", 1)
     confidence: Annotated[float, Number(0, 1, 0.99)] = entry(
         "confidence level of the intervals over replications", 0.95

@@ -25,6 +25,8 @@ _TOML_PLACE = re.compile(
 )
 _BARE_QUANTITY = re.compile(r"=\s*([+-]?[0-9.]+\s*[A-Za-zµ][A-Za-z/]*)\s*(?:#.*)?$")
 _LARGEST_FILE = 10_000_000
+ORIGINS = "the path of a TOML file, the name of a ready scenario, TOML text, or a mapping of its tables"
+"""Forms of a scenario, in words."""
 MOST_PARTS_OF_A_KEY = 32
 
 
@@ -73,6 +75,8 @@ def read_source(origin: str | Path | Mapping[str, Any]) -> Source:
         return Source("scenario", dict(origin))
     if isinstance(origin, str) and "\n" in origin:
         return _parsed("scenario", origin)
+    if isinstance(origin, str) and not origin.strip():
+        raise ScenarioError([Fault("scenario", "is empty", f'"{origin}"', ORIGINS)], "scenario")
     path = _found(Path(origin))
     return replace(_parsed(str(path), _file_text(path)), folder=path.parent)
 
