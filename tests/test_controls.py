@@ -430,6 +430,32 @@ def test_a_method_whose_code_would_never_run_is_refused_at_the_start(control: An
     assert f'argument controllers["mine"]: {said}allowed methods without yield and async' in str(caught.value)
 
 
+class ReturnsWindow(Fixed):
+    def on_ack(self, ack: AckSample) -> Any:
+        return self.cwnd + 1
+
+
+class ReturnsAtTheEnd(Fixed):
+    def on_ack(self, ack: AckSample) -> None:
+        self.cwnd += 1.0
+
+    def on_recovery_end(self) -> Any:
+        return 3.5
+
+
+@pytest.mark.parametrize(
+    ("control", "said"),
+    [
+        (ReturnsWindow, "ReturnsWindow.on_ack: returns a value; given 11.0; allowed None: set self.cwnd"),
+        (ReturnsAtTheEnd, "ReturnsAtTheEnd.on_recovery_end: returns a value; given 3.5; allowed None"),
+    ],
+)
+def test_a_method_that_returns_a_window_by_mistake_is_refused(control: Any, said: str) -> None:
+    with pytest.raises(EngineError) as caught:
+        ackclock.run(one_flow("mine"), controllers={"mine": control})
+    assert said in str(caught.value)
+
+
 def test_a_control_that_nobody_gives_is_an_unknown_one() -> None:
     with pytest.raises(ScenarioError, match='unknown congestion control; given "mine"'):
         ackclock.run(one_flow("mine"))

@@ -104,6 +104,15 @@ impl From<PyErr> for Fault {
     }
 }
 
+/// Refuses what a method gives that should give nothing: its author expects an effect of it.
+fn without_result(found: &Bound<'_, PyAny>) -> Result<(), Fault> {
+    if found.is_none() {
+        return Ok(());
+    }
+    let given = found.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string_lossy().chars().take(40).collect());
+    Err(Fault::Refused(format!("returns a value; given {given}; allowed None: set self.cwnd and self.ssthresh")))
+}
+
 /// The control of a connection. Its object is created at the first call.
 #[derive(Debug)]
 struct Control {
@@ -246,7 +255,7 @@ impl CongestionControl for Control {
         (self.window, self.last) = (*window, Some(*ack));
         let found = self.call("on_ack", |control, object| {
             let sample = Bound::new(object.py(), AckSample::of(ack, control.class.clock))?;
-            object.call_method1(intern!(object.py(), "on_ack"), (sample,))?;
+            without_result(&object.call_method1(intern!(object.py(), "on_ack"), (sample,))?)?;
             read_window(object)
         });
         *window = found.unwrap_or(*window);
@@ -291,7 +300,7 @@ impl CongestionControl for Control {
         if self.class.hooks.on_recovery_end {
             self.window = *window;
             let found = self.call("on_recovery_end", |_, object| {
-                object.call_method0(intern!(object.py(), "on_recovery_end"))?;
+                without_result(&object.call_method0(intern!(object.py(), "on_recovery_end"))?)?;
                 read_window(object)
             });
             *window = found.unwrap_or(*window);
@@ -301,8 +310,8 @@ impl CongestionControl for Control {
     fn on_timeout(&mut self, now: Time, nxt: u64) {
         if self.class.hooks.on_timeout {
             self.call_aside("on_timeout", |control, object| {
-                object.call_method1(intern!(object.py(), "on_timeout"), (control.class.clock.seconds(now), nxt))?;
-                Ok(())
+                let at = control.class.clock.seconds(now);
+                without_result(&object.call_method1(intern!(object.py(), "on_timeout"), (at, nxt))?)
             });
         }
     }
@@ -313,7 +322,7 @@ impl CongestionControl for Control {
             let found = self.call("on_restart", |control, object| {
                 let clock = control.class.clock;
                 let (now, idle_since) = (clock.seconds(restart.now), clock.seconds(restart.idle_since));
-                object.call_method1(intern!(object.py(), "on_restart"), (now, idle_since))?;
+                without_result(&object.call_method1(intern!(object.py(), "on_restart"), (now, idle_since))?)?;
                 read_window(object)
             });
             *window = found.unwrap_or(*window);
