@@ -27,8 +27,11 @@ MOST_TCPS = 4
 """Largest number of TCPs that are named under the title."""
 MOST_DECIMALS = 6
 PERCENT = 0.01
-_ROUND_TRIPS = {"min": "min", "mean": "avg", "p95": "95%", "max": "max", "mdev": "mdev"}
-"""The round trips that `ping` prints, and a percentile, with their titles."""
+_ROUND_TRIPS = (
+    *(("min", "RTT\nmin"), ("mean", "ms\navg"), ("p50", "\nmedian"), ("p95", "\n95%")),
+    *(("max", "\nmax"), ("mdev", "\nmdev")),
+)
+"""The round trips that `ping` prints, the median and a percentile, with titles that go on over the columns."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +166,7 @@ def ping_table(summary: Summary) -> TableText:
         Column("sent", "sent", digits=None),
         Column("answered", "received", digits=None),
         Column("loss_fraction", "loss\n%", PERCENT, 3),
-        *(Column(f"rtt_{key}_s", f"RTT {name}\nms", 1e-3) for key, name in _ROUND_TRIPS.items()),
+        *(Column(f"rtt_{key}_s", title, 1e-3) for key, title in _ROUND_TRIPS),
     ]
     cells = _rows_or_spread(rows, columns)
     return TableText(["ping", *(column.title for column in columns)], cells)
