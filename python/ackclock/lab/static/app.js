@@ -5,7 +5,7 @@ import { showAdvice } from "./advice.js";
 import { Charts } from "./charts.js";
 import { Controls } from "./controls.js";
 import { byId, element } from "./dom.js";
-import { csvOf, pngOf, save } from "./downloads.js";
+import { csvOf, numbersOf, pngOf, save } from "./downloads.js";
 import { Editor } from "./editor.js";
 import { noLesson, showLesson } from "./lesson.js";
 import { Motion } from "./motion.js";
@@ -238,6 +238,7 @@ for (const button of document.querySelectorAll("[data-download]")) {
     const makers = {
       toml: () => save(`${name}.toml`, runner.toml, "application/toml"),
       csv: () => save(`${name}.csv`, csvOf(charts.part ?? charts.chart), "text/csv"),
+      numbers: () => save(`${name}-numbers.csv`, numbersOf(app.result.numbers), "text/csv"),
       png: async () => save(`${name}.png`, await pngOf(app.result.title, shown)),
       svg: () => save(`${name}.svg`, svgOf(app.result.title, shown), "image/svg+xml"),
     };
