@@ -19,7 +19,7 @@ MODULES: Final = (
         "panel.js",
         "charts.js",
     ),
-    *("path.js", "controls.js", "results.js", "runner.js", "app.js"),
+    *("path.js", "controls.js", "old.js", "results.js", "runner.js", "app.js"),
 )
 """The modules of the page, each after those that it imports; of two files of a name, the widget's own."""
 _IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./([\w.]+)";$', re.MULTILINE)
