@@ -8,6 +8,7 @@ import pytest
 
 import ackclock
 from ackclock.quantities import PING_QUANTITIES
+from ackclock.report import ping_table
 from ackclock.result import Result
 
 LINK = {"name": "link", "rate": "1 Mbit/s", "delay": "20 ms", "buffer": "20 pkt"}
@@ -73,6 +74,18 @@ def test_pings_are_in_json_stored_results_and_tables(tmp_path: Path) -> None:
     result.save(tmp_path)
     pd.testing.assert_frame_equal(Result.load(tmp_path).pings, result.pings)
     assert "mdev" in result._repr_html_()
+
+
+def test_the_table_has_what_ping_prints_and_the_median() -> None:
+    result = ackclock.run(scenario(BULK, PING), threads=1)
+    table = ping_table(result.summary)
+    cells = {title.split("\n")[-1]: cell for title, cell in zip(table.headers, table.rows[0], strict=True)}
+    row = result.pings.loc["ping"]
+    keys = {"min": "min", "avg": "mean", "median": "p50", "95%": "p95", "max": "max", "mdev": "mdev"}
+    assert {name: float(cells[name]) for name in keys} == {
+        name: pytest.approx(1e3 * row[f"rtt_{key}_s"], rel=1e-3) for name, key in keys.items()
+    }
+    assert cells["median"] != cells["avg"]
 
 
 def test_sweeps_have_pings(tmp_path: Path) -> None:

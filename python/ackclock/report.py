@@ -11,7 +11,7 @@ from ackclock.groups import by_table, row_name
 from ackclock.quantities import DROP_CAUSES
 from ackclock.scenario.copies import described_name
 from ackclock.summary import Summary
-from ackclock.tables import TableText, html_table, rich_table
+from ackclock.tables import Place, TableText, html_table, rich_table, what_has_all
 from ackclock.trust import trust_text
 from ackclock.wording import bit_rate, bit_rate_scale, hundredths, number, plural, seconds, significant
 
@@ -27,8 +27,11 @@ MOST_TCPS = 4
 """Largest number of TCPs that are named under the title."""
 MOST_DECIMALS = 6
 PERCENT = 0.01
-_ROUND_TRIPS = {"min": "min", "mean": "avg", "p95": "95%", "max": "max", "mdev": "mdev"}
-"""The round trips that `ping` prints, and a percentile, with their titles."""
+_ROUND_TRIPS = (
+    *(("min", "RTT\nmin"), ("mean", "ms\navg"), ("p50", "\nmedian"), ("p95", "\n95%")),
+    *(("max", "\nmax"), ("mdev", "\nmdev")),
+)
+"""The round trips that `ping` prints, the median and a percentile, with titles that go on over the columns."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class Column:
         return f"{value / self.scale:,.{decimals}f}\n±{half_width / self.scale:,.{decimals}f}"
 
 
-def flow_table(summary: Summary) -> TableText:
+def flow_table(summary: Summary, place: Place = "printed") -> TableText:
     """Lay out the flows; many of them as the sum, the lowest, the median and the highest of each table's."""
     flows = summary["flows"]
     columns = _flow_columns(flows)
@@ -83,7 +86,7 @@ def flow_table(summary: Summary) -> TableText:
     if len(tables) > MOST_TABLES:
         tables = {"": flows}
     rows = [row for name, group in tables.items() for row in _group_rows(_prefix(name, tables), group, columns)]
-    return TableText(headers, rows, f"Each column by itself; --json has all {len(flows)} rows.")
+    return TableText(headers, rows, f"Each column by itself; {what_has_all('flows', place)} {len(flows)} rows.")
 
 
 def _prefix(name: str, tables: Mapping[str, Sequence[Row]]) -> str:
@@ -163,13 +166,13 @@ def ping_table(summary: Summary) -> TableText:
         Column("sent", "sent", digits=None),
         Column("answered", "received", digits=None),
         Column("loss_fraction", "loss\n%", PERCENT, 3),
-        *(Column(f"rtt_{key}_s", f"RTT {name}\nms", 1e-3) for key, name in _ROUND_TRIPS.items()),
+        *(Column(f"rtt_{key}_s", title, 1e-3) for key, title in _ROUND_TRIPS),
     ]
     cells = _rows_or_spread(rows, columns)
     return TableText(["ping", *(column.title for column in columns)], cells)
 
 
-def class_table(summary: Summary) -> TableText:
+def class_table(summary: Summary, place: Place = "printed") -> TableText:
     """Lay out the classes of packets at links; those of copies together, of many those of the largest throughput."""
     found = [{**row, "name": f"{row['link']}: {row['name']}"} for row in summary.get("classes", [])]
     tables = by_table(found, row_name)
@@ -186,24 +189,25 @@ def class_table(summary: Summary) -> TableText:
     ]
     cells = _rows_or_spread(shown, columns)
     hidden = len(found) - len(shown)
-    note = f"{plural(hidden, 'row')} left out; --json has all." if hidden else ""
+    note = f"{plural(hidden, 'row')} left out; {what_has_all('classes', place)}." if hidden else ""
     return TableText(["link: class", *(column.title for column in columns)], cells, note)
 
 
-def summary_tables(summary: Summary) -> list[TableText]:
+def summary_tables(summary: Summary, place: Place = "printed") -> list[TableText]:
     """Lay out all that a summary has tables for: flows, transfers, pings, web sources, links."""
     some = [("completions", completion_table), ("pings", ping_table), ("sources", source_table)]
-    tables = [flow_table(summary), *(table(summary) for key, table in some if summary.get(key)), link_table(summary)]
-    return [*tables, class_table(summary)] if _has_classes(summary) else tables
+    between = (table(summary) for key, table in some if summary.get(key))
+    tables = [flow_table(summary, place), *between, link_table(summary, place)]
+    return [*tables, class_table(summary, place)] if has_classes(summary) else tables
 
 
-def _has_classes(summary: Summary) -> bool:
+def has_classes(summary: Summary) -> bool:
     """Return whether packets of several classes crossed a link."""
     links = [row["link"] for row in summary.get("classes", [])]
     return len(set(links)) < len(links)
 
 
-def link_table(summary: Summary) -> TableText:
+def link_table(summary: Summary, place: Place = "printed") -> TableText:
     """Lay out the links that matter: those with a rate, no reverse ones where nothing waited; of many the busiest.
 
     What is busy without a rate is the process of a host.
@@ -215,7 +219,8 @@ def link_table(summary: Summary) -> TableText:
     columns = _link_columns(shown)
     rows = [row for name, links in tables for row in _link_rows(name, links, columns)]
     hidden = len(summary["links"]) - len(shown)
-    note = f"{plural(hidden, 'link')} without a queue, or less busy, left out; --json has all." if hidden else ""
+    left_out = f"{plural(hidden, 'link')} without a queue, or less busy, left out"
+    note = f"{left_out}; {what_has_all('links', place)}." if hidden else ""
     for name, links in tables:
         if len(links) > 1:
             note += f"{' ' * bool(note)}{name}: {plural(len(links), 'copy', 'copies')}, each column by itself."

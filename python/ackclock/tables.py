@@ -5,11 +5,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
+
+Place = Literal["printed", "page"]
+"""Names of the places where tables are read: in a terminal and in Python, in the same words, or on the lab's page."""
 
 LETTERS_OF_A_NAME = 16
 """Letters of a row's name that are never folded into several lines."""
@@ -45,6 +48,12 @@ class TableText:
     note: str = ""
     words: frozenset[int] = frozenset()
     """The columns except the first that hold words: they wrap, aligned to the left."""
+
+
+def what_has_all(kind: str, place: Place) -> str:
+    """Say what has all rows of a kind, such as "links", for a table that leaves some out."""
+    found = {"printed": f"--json, or `result.{kind}` in Python,", "page": "Download, Numbers (CSV),"}
+    return f"{found[place]} has all"
 
 
 def rich_table(table: TableText) -> "RenderableType":

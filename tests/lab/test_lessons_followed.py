@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ackclock.lab.lessons_read import lesson_names
+from ackclock.lab.lessons_read import lesson, lesson_names
 from benches.browser import Lab
 from lab.test_lessons import read, stated, words
 
@@ -33,3 +33,17 @@ def test_a_lesson_is_followed_from_its_first_run_to_its_last_answer(lab: Lab, na
         assert not one.locator(".prose").is_visible()
         one.locator("summary").click()
         assert one.locator(".prose").is_visible()
+
+
+@pytest.mark.parametrize("name", lesson_names())
+def test_each_button_of_a_lesson_has_the_name_and_the_description_of_its_step(lab: Lab, name: str) -> None:
+    with lab.another_run():
+        lab.page.select_option("#lessons", name)
+    names = lab.page.locator("[data-try]").evaluate_all("all => all.map((one) => one.getAttribute('aria-label'))")
+    assert len(set(names)) == len(lesson(name)["try"])
+    assert all(one.startswith(f"Try it: step {number}, ") for number, one in enumerate(names, 1))
+    described = lab.page.locator("[data-try]").evaluate_all(
+        "all => all.map((one) => document.getElementById(one.getAttribute('aria-describedby')).innerText)"
+    )
+    assert all(name.partition(", ")[2] in text for name, text in zip(names, described, strict=True))
+    assert lab.page.get_by_role("button", name=names[-1], exact=True).count() == 1

@@ -8,8 +8,8 @@ from ackclock.lab.bounds import TRACED_PACKETS
 from ackclock.lab.running import Ran, Recorded
 from ackclock.lab.thinning import chart_data, thinned
 from ackclock.pictures import linked_chart
-from ackclock.report import heading, summary_tables, tcp_text
-from ackclock.tables import TableText
+from ackclock.report import has_classes, heading, summary_tables, tcp_text
+from ackclock.tables import Place, TableText
 
 Json = dict[str, Any]
 _NUMBERS = {
@@ -25,12 +25,16 @@ _NUMBERS = {
     ),
     "completions": ("transfers", "unfinished", "fct_mean_s", "fct_p50_s", "fct_p95_s", "fct_max_s", "slowdown_mean"),
     "pings": ("sent", "answered", "loss_fraction", "rtt_min_s", "rtt_mean_s", "rtt_p50_s", "rtt_p95_s", "rtt_max_s"),
+    "classes": (
+        *("throughput_bps", "loss_fraction", "marked_packets"),
+        *("queueing_mean_s", "queueing_p50_s", "queueing_p95_s", "queueing_p99_s", "queueing_max_s"),
+    ),
 }
-"""The quantities that the page compares between two runs."""
+"""The quantities that the page compares between two runs, and that it downloads: of all rows, not of those it shows."""
 
 
-def answer(ran: Ran) -> Json:
-    """Describe in words and numbers what a run showed."""
+def answer(ran: Ran, place: Place = "page") -> Json:
+    """Describe in words and numbers what a run showed, and where the rows are that its tables leave out."""
     result, comparison = ran.result, ran.comparison
     summary = result.summary
     return {
@@ -40,8 +44,8 @@ def answer(ran: Ran) -> Json:
         "verdict": summary["verdict"],
         "warnings": summary["warnings"],
         "note": _note(ran),
-        "tables": [table_data(table) for table in summary_tables(summary)],
-        "numbers": list(_numbers(summary)),
+        "tables": [table_data(table) for table in summary_tables(summary, place)],
+        "numbers": list(_numbers(summary, classes=has_classes(summary))),
         "theory": theory(comparison),
         "inapplicable": [{"title": one.title, "reasons": list(one.reasons)} for one in comparison.inapplicable],
     }
@@ -86,12 +90,15 @@ def table_data(table: TableText) -> Json:
     }
 
 
-def _numbers(summary: Mapping[str, Any]) -> Iterator[Json]:
+def _numbers(summary: Mapping[str, Any], *, classes: bool) -> Iterator[Json]:
     """Give the means of quantities that two runs are compared by, with half their intervals."""
     for kind, quantities in _NUMBERS.items():
+        if kind == "classes" and not classes:
+            continue
         for row in summary.get(kind, ()):
+            name = f"{row['link']}: {row['name']}" if kind == "classes" else row["name"]
             for quantity in quantities:
                 found = row.get(quantity)
                 if found is not None and found["mean"] is not None:
                     half = None if found["low"] is None else (found["high"] - found["low"]) / 2.0
-                    yield {"of": kind, "name": row["name"], "quantity": quantity, "mean": found["mean"], "half": half}
+                    yield {"of": kind, "name": name, "quantity": quantity, "mean": found["mean"], "half": half}

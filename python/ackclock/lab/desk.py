@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ackclock.errors import AckclockError
 from ackclock.lab.running import CancelledError, Ran, Recorded, fault_data
+from ackclock.tables import Place
 
 Json = dict[str, Any]
 Tell = Callable[[Json], None]
@@ -24,9 +25,16 @@ _NAME: Final = re.compile(r"[0-9a-f]{8,32}")
 
 
 class Desk:
-    """Memory of one page: its last run, and the work that goes on."""
+    """Memory of one page: its last run, and the work that goes on.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    place : str
+        Where its tables are read: on the lab's page, or, those of the widget, as they are printed.
+    """
+
+    def __init__(self, place: Place = "page") -> None:
+        self.place = place
         self.ran: Ran | None = None
         self.full: Recorded | None = None
         """The last run once more with each change of each queue, made when a short part of it is looked at."""

@@ -43,7 +43,7 @@ def run_work(content: Json) -> Work:
             tell({**curves, "seconds": perf_counter() - started})
 
         desk.ran, desk.full = run(ready, on_fraction, on_recorded), None
-        return {"kind": "result", "toml": known, **answer(desk.ran)}
+        return {"kind": "result", "toml": known, **answer(desk.ran, desk.place)}
 
     return work
 

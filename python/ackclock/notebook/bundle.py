@@ -8,8 +8,18 @@ from typing import Final
 OURS: Final = Path(__file__).with_name("static")
 LAB: Final = Path(__file__).parents[1] / "lab" / "static"
 MODULES: Final = (
-    *("dom.js", "colours.js", "quantities.js", "layout.js", "api.js", "panel.js", "charts.js", "path.js"),
-    *("controls.js", "results.js", "runner.js", "app.js"),
+    *(
+        "dom.js",
+        "colours.js",
+        "quantities.js",
+        "layout.js",
+        "api.js",
+        "names.js",
+        "drawing.js",
+        "panel.js",
+        "charts.js",
+    ),
+    *("path.js", "controls.js", "old.js", "results.js", "runner.js", "app.js"),
 )
 """The modules of the page, each after those that it imports; of two files of a name, the widget's own."""
 _IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./([\w.]+)";$', re.MULTILINE)

@@ -31,7 +31,7 @@ class Widget:
     def __init__(self, toml: str, view: Any) -> None:
         self._toml = toml
         self._view = view
-        self._desk = Desk()
+        self._desk = Desk("printed")
         self._turn = Lock()
         self._newest = Event()
         view.on_msg(self._on_message)

@@ -249,7 +249,10 @@ class Prediction(Printed):
         if not self.applicable:
             yield "\nNo model applies to this scenario; ackclock run simulates it."
         if self.inapplicable:
-            yield Text("\nNot applicable here (--json has titles and reasons in full):", style="bold")
+            yield Text(
+                "\nNot applicable here (in full: --json, or `inapplicable` in Python):",
+                style="bold",
+            )
         longest = max((len(other.model) for other in self.inapplicable), default=0)
         for other in self.inapplicable:
             line = f"{other.model:{longest}}  {'; '.join(other.reasons)}"

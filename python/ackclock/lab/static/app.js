@@ -5,10 +5,11 @@ import { showAdvice } from "./advice.js";
 import { Charts } from "./charts.js";
 import { Controls } from "./controls.js";
 import { byId, element } from "./dom.js";
-import { csvOf, pngOf, save } from "./downloads.js";
+import { csvOf, numbersOf, pngOf, save } from "./downloads.js";
 import { Editor } from "./editor.js";
 import { noLesson, showLesson } from "./lesson.js";
 import { Motion } from "./motion.js";
+import { Old } from "./old.js";
 import { goToControls, Path } from "./path.js";
 import { svgOf } from "./picture.js";
 import { showFaults, showResult } from "./results.js";
@@ -18,6 +19,7 @@ import { makeTabs, showTab, shownTab } from "./tabs.js";
 
 const app = { form: null, curves: null, result: null, pinned: null, lesson: "" };
 
+const old = new Old();
 const charts = new Charts(byId("charts"), {
   cursor: (time) => !motion.motion && path.fillAt(charts.part ?? charts.chart, time),
   zoomed: () => remember(),
@@ -45,13 +47,14 @@ function ready({ toml, form }) {
   app.form = form;
   controls.show(form);
   if (!motion.motion) path.show(form);
+  old.path();
   editor.show(toml);
 }
 
 /** Shows the curves of a run; its tables and its verdict follow. */
 function curves(line) {
-  byId("charts").classList.remove("stale");
   progress(null);
+  old.curves();
   app.form = line.form;
   app.curves = line;
   controls.show(line.form);
@@ -66,13 +69,16 @@ function curves(line) {
 function result(answer, { more }) {
   app.result = { ...app.curves, ...answer };
   if (app.pinned?.waiting) pin(app.result);
+  progress(null);
+  old.result();
+  showFaults([]);
   showResult(app.result, app.pinned);
   if (!more) remember();
 }
 
 function fault(answer) {
   progress(null);
-  byId("charts").classList.add("stale");
+  old.fault();
   byId("status").textContent = answer.faults.length === 1 ? "1 fault" : `${answer.faults.length} faults`;
   showFaults(answer.faults, (line) => {
     showTab("scenario");
@@ -87,9 +93,9 @@ function fault(answer) {
 function progress(fraction) {
   const bar = byId("progress");
   bar.hidden = fraction === null;
-  if (fraction === null) return;
+  if (fraction === null) return old.begin();
   bar.value = fraction;
-  byId("charts").classList.add("stale");
+  old.wait();
   byId("status").textContent = `${Math.round(fraction * 100)}%`;
 }
 
@@ -238,6 +244,7 @@ for (const button of document.querySelectorAll("[data-download]")) {
     const makers = {
       toml: () => save(`${name}.toml`, runner.toml, "application/toml"),
       csv: () => save(`${name}.csv`, csvOf(charts.part ?? charts.chart), "text/csv"),
+      numbers: () => save(`${name}-numbers.csv`, numbersOf(app.result.numbers), "text/csv"),
       png: async () => save(`${name}.png`, await pngOf(app.result.title, shown)),
       svg: () => save(`${name}.svg`, svgOf(app.result.title, shown), "image/svg+xml"),
     };

@@ -70,7 +70,10 @@ export class Charts {
         old?.root.remove();
         this.panels.set(name, new Panel(data, ghosts, this.width(), right, on));
       }
-      const { root } = this.panels.get(name);
+      const panel = this.panels.get(name);
+      const { root } = panel;
+      this.panels.delete(name); // and back at the end: the map has the order of the page
+      this.panels.set(name, panel);
       if (this.root.children[index] !== root) this.root.insertBefore(root, this.root.children[index] ?? null);
     });
     this.drawLater(later);

@@ -142,12 +142,17 @@ export class Controls {
     return { [control.path]: written(value, control.unit) };
   }
 
-  /** Gives what a typed text means in the scenario; the server says what is wrong with it. */
+  /** Gives what a typed text means in the scenario; the server says what is wrong with it, an empty one too. */
   typed(control, text) {
     const number = Number(text);
-    if (control.label === "loss" && text !== "" && !Number.isNaN(number)) return this.field(control, number);
-    if (control.unit === "" && text !== "" && !Number.isNaN(number)) return { [control.path]: number };
-    if (text === "" || text === control.none) return this.field(control, null);
+    const isNumber = text !== "" && !Number.isNaN(number);
+    if (control.label === "loss" && control.path.endsWith(".loss"))
+      return isNumber
+        ? this.field(control, number)
+        : { [control.path]: { model: "bernoulli", probability: text } };
+    if ((control.unit === "" || control.unit === "1") && isNumber) return { [control.path]: number };
+    const isDefault = text === "" && !["", "unlimited"].includes(control.none); // the box then shows its name
+    if (isDefault || (control.none && text === control.none)) return this.field(control, null);
     return { [control.path]: text };
   }
 }

@@ -28,12 +28,29 @@ export function table({ headers, rows, note, words = [] }) {
     const isText = index === 0 || words.includes(index);
     const lines = String(text)
       .split("\n")
-      .flatMap((line, number) => (number ? [element("br"), line] : [line]));
+      .flatMap((line, number) => [...(number ? [element("br")] : []), ...(index ? [line] : breakable(line))]);
     return element(tag, { class: isText ? "" : "number", scope: tag === "th" ? "col" : null }, ...lines);
   };
   const head = element("tr", {}, ...headers.map((text, index) => cell("th", text, index)));
   const body = rows.map((row) => element("tr", {}, ...row.map((text, index) => cell("td", text, index))));
   const made = element("table", {}, element("thead", {}, head), element("tbody", {}, ...body));
   const scroller = element("div", { class: "scroll" }, made);
-  return note ? element("div", {}, scroller, element("p", { class: "note" }, note)) : scroller;
+  const wider = element("p", { class: "note wider", hidden: true }, "wider than its place: scroll it sideways →");
+  new ResizeObserver(() => offerScrolling(scroller, wider)).observe(scroller);
+  return element("div", {}, wider, scroller, note ? element("p", { class: "note" }, note) : null);
+}
+
+/** Lets a name such as "home.reverse" go on in the next line after a dot. */
+function breakable(name) {
+  return name.split(/(?<=\.)/).flatMap((part, number) => (number ? [element("wbr"), part] : [part]));
+}
+
+/** Says that a table is wider than its place, if it is, and lets keys scroll it. */
+function offerScrolling(scroller, wider) {
+  const isWider = scroller.scrollWidth > scroller.clientWidth + 1;
+  wider.hidden = !isWider;
+  const attributes = { tabindex: "0", role: "region", "aria-label": "Table, wider than its place: arrows scroll it" };
+  for (const [name, value] of Object.entries(attributes))
+    if (isWider) scroller.setAttribute(name, value);
+    else scroller.removeAttribute(name);
 }

@@ -33,6 +33,16 @@ export function csvOf(chart) {
       ]);
     for (const events of panel.events) for (const x of events.x) rows.push([name, events.label, "event", x]);
   }
+  return csv(rows);
+}
+
+/** Writes all numbers of a run as a table: of what, name, quantity, mean, half the interval; in SI units. */
+export function numbersOf(numbers) {
+  const rows = numbers.map((one) => [one.of, one.name, one.quantity, one.mean, one.half]);
+  return csv([["of", "name", "quantity", "mean", "half_interval"], ...rows]);
+}
+
+function csv(rows) {
   return rows.map((row) => row.map(quoted).join(",")).join("\n");
 }
 

@@ -8,15 +8,17 @@ export function showLesson(lesson, { apply, restart }) {
   text.innerHTML = lesson.text; // Markdown of the package, made into HTML by the server; the content policy allows no script
   const begin = element("button", { type: "button", class: "try", onclick: () => restart(lesson) }, "Run it as it is");
   const steps = lesson.try.map((step, index) => {
-    const words = element("div", { class: "prose" });
+    const words = element("div", { class: "prose", id: `step-${index + 1}` });
     words.innerHTML = step.text;
-    const act = () => apply(lesson, step);
-    return element(
-      "li",
-      {},
-      words,
-      element("button", { type: "button", class: "try", "data-try": index, onclick: act }, "Try it"),
-    );
+    const attributes = {
+      type: "button",
+      class: "try",
+      "data-try": index,
+      "aria-label": `Try it: step ${index + 1}${titleOf(words)}`,
+      "aria-describedby": words.id,
+      onclick: () => apply(lesson, step),
+    };
+    return element("li", {}, words, element("button", attributes, "Try it"));
   });
   const questions = lesson.questions.map((one) => {
     const question = element("summary", {});
@@ -39,6 +41,12 @@ export function showLesson(lesson, { apply, restart }) {
     element("h3", {}, "Questions"),
     ...questions,
   );
+}
+
+/** Gives the words in bold with which a step begins, for the name of its button; nothing if it has none. */
+function titleOf(words) {
+  const title = words.querySelector("strong")?.textContent.replace(/[.:]$/, "");
+  return title ? `, ${title}` : "";
 }
 
 export function noLesson() {

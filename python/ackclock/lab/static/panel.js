@@ -2,11 +2,12 @@
 
 import { colour, faded, property } from "./colours.js";
 import { element } from "./dom.js";
+import { drawEvents, drawLines, drawSpans, nameLines, nameTime, TIME_LEFT } from "./drawing.js";
+import { timeUnit } from "./quantities.js";
 
 const HEIGHT = 136;
 const LANE_HEIGHT = 26;
-const SHADE = 0.22;
-const DASHES = { theory: [6, 4], limit: [2, 3], whole: [] };
+const LEFT = 62; // of all panels, so that their time axes lie below each other
 
 export class Panel {
   /** `data` is a panel of the chart, `ghosts` the curves of a pinned run, `right` the room at the right side, and
@@ -69,7 +70,7 @@ export class Panel {
     const grid = { stroke: property("--grid"), width: 1 };
     const axis = { stroke: text, grid, ticks: { ...grid, size: 4 }, font: "11px system-ui, sans-serif", gap: 3 };
     const lanes = this.data.y_ticks;
-    const size = 62; // of all panels, so that their time axes lie below each other
+    const size = LEFT;
     return {
       width,
       height: this.height(),
@@ -87,7 +88,7 @@ export class Panel {
         y: { auto: false, range: () => this.range(), dir: this.data.y_down ? -1 : 1 },
       },
       axes: [
-        { ...axis, size: 24, values: (_, values) => values.map((value) => `${Number(value.toPrecision(8))}`) },
+        { ...axis, size: 24, values: (plot, values) => this.times(plot, values) },
         lanes
           ? {
               ...axis,
@@ -102,8 +103,8 @@ export class Panel {
       series: [{}, ...this.series.map((one) => one.options)],
       bands: bandsOf(this.series),
       hooks: {
-        drawClear: [(plot) => this.drawSpans(plot)],
-        draw: [(plot) => this.drawLines(plot)],
+        drawClear: [(plot) => drawSpans(plot, this.data.spans)],
+        draw: [(plot) => this.drawOver(plot)],
         setCursor: [(plot) => this.moved(plot)],
         setSelect: [(plot) => this.selected(plot)],
       },
@@ -149,46 +150,22 @@ export class Panel {
     return [bottom, top !== null && top < high ? top : high + 0.08 * (high - bottom || 1)];
   }
 
-  drawSpans(plot) {
-    const { ctx } = plot;
-    const { left, top, width, height } = plot.bbox;
-    for (const span of this.data.spans) {
-      const a = Math.max(left, plot.valToPos(span.start, "x", true));
-      const b = Math.min(left + width, plot.valToPos(span.end, "x", true));
-      if (b <= a) continue;
-      const [y, tall] = span.low === null ? [top, height] : lane(plot, span);
-      ctx.fillStyle =
-        span.colour === null ? property("--shade") : faded(colour(span.colour), span.low === null ? SHADE : 0.7);
-      ctx.fillRect(a, y, Math.max(1, b - a), tall);
-    }
+  /** Draws over the curves: straight lines with their names, events, and what the time axis shows. */
+  drawOver(plot) {
+    const lines = this.data.lines.filter((line) => line.axis === "y");
+    drawLines(plot, lines);
+    this.names = nameLines(plot, lines, this.series);
+    nameTime(plot, timeUnit(this.data.x_range)[0]);
+    drawEvents(plot, this.data.events);
   }
 
-  drawLines(plot) {
-    const { ctx } = plot;
-    const { left, top, width, height } = plot.bbox;
-    const scale = devicePixelRatio;
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(left, top, width, height);
-    ctx.clip();
-    let last = -Infinity; // the name above
-    for (const line of [...this.data.lines].sort((a, b) => b.value - a.value)) {
-      if (line.axis !== "y") continue;
-      const y = Math.round(plot.valToPos(line.value, "y", true));
-      ctx.strokeStyle = line.colour === null ? property("--faint") : colour(line.colour);
-      ctx.lineWidth = scale;
-      ctx.setLineDash(DASHES[line.kind].map((dash) => dash * scale));
-      ctx.beginPath();
-      ctx.moveTo(left, y);
-      ctx.lineTo(left + width, y);
-      ctx.stroke();
-      if (!line.label) continue;
-      const above = y - 3 * scale;
-      last = above > Math.max(top + 9 * scale, last + 12 * scale) ? above : Math.max(y + 11 * scale, last + 13 * scale);
-      nameLine(ctx, line.label, left + width - 4 * scale, last);
-    }
-    ctx.restore();
-    this.drawEvents(plot);
+  /** Writes the numbers of the time axis; none where the name of the axis is. */
+  times(plot, values) {
+    const [, factor] = timeUnit(this.data.x_range);
+    return values.map((value) => {
+      const words = `${Number((value * factor).toPrecision(8))}`;
+      return plot.valToPos(value, "x") - 3.5 * words.length < -TIME_LEFT ? "" : words;
+    });
   }
 
   drawEvents(plot) {
@@ -245,11 +222,16 @@ export class Panel {
     }
     if (this.data.events.some((events) => events.x.length))
       entries.push(element("span", {}, element("i", { class: "mark drop" }), "drop"));
-    if (time !== null) entries.push(element("span", { class: "time" }, `${Number(time.toPrecision(5))} s`));
+    if (time !== null) entries.push(element("span", { class: "time" }, this.timeText(time)));
     if (this.data.second) entries.push(element("span", { class: "unit" }, `right: ${this.data.second.label}`));
     const unit = this.data.title ? element("span", { class: "unit" }, this.data.y_label) : null;
     const next = element("div", { class: "legend" }, unit, ...entries);
     if (!next.isEqualNode(this.legend)) this.legend.replaceChildren(...next.childNodes);
+  }
+
+  timeText(time) {
+    const [unit, factor] = timeUnit(this.data.x_range);
+    return `${Number((time * factor).toPrecision(5))} ${unit}`;
   }
 
   /** Says for screen readers what is drawn. */
@@ -262,29 +244,12 @@ export class Panel {
       });
     const drops = this.data.events.reduce((sum, events) => sum + events.x.length, 0);
     if (drops) parts.push(`drops at ${drops} places`);
+    const [from, to] = this.data.x_range.map((time) => this.timeText(time));
     this.place.setAttribute("role", "img");
-    this.place.setAttribute(
-      "aria-label",
-      `${this.data.title || this.data.y_label}, ${this.data.y_label}: ${parts.join("; ") || "phases only"}`,
-    );
+    const name = `${this.data.title || this.data.y_label}, ${this.data.y_label}`;
+    const shown = parts.join("; ") || "phases only";
+    this.place.setAttribute("aria-label", `${name}: ${shown}; time from ${from} to ${to}`);
   }
-}
-
-/** Writes the name of a line on a ground of its own, so that curves behind it do not make it illegible. */
-function nameLine(ctx, words, x, y) {
-  const scale = devicePixelRatio;
-  ctx.font = `${11 * scale}px system-ui, sans-serif`;
-  ctx.textAlign = "right";
-  ctx.fillStyle = faded(property("--card"), 0.75);
-  const width = ctx.measureText(words).width;
-  ctx.fillRect(x - width - 3 * scale, y - 10 * scale, width + 6 * scale, 13 * scale);
-  ctx.fillStyle = property("--muted");
-  ctx.fillText(words, x, y);
-}
-
-function lane(plot, span) {
-  const [a, b] = [span.low, span.high].map((value) => plot.valToPos(value, "y", true));
-  return [Math.min(a, b), Math.abs(b - a)];
 }
 
 /** Gives the series of a panel: curves, ends of bands, and the pinned run's curves behind. */

@@ -23,9 +23,10 @@ export class Path {
     this.plan = layout(form);
     this.queues.clear();
     const { width, height, links, ends } = this.plan;
+    const focused = this.focused();
     const drawing = svg("svg", {
       viewBox: `0 0 ${width} ${height}`,
-      role: "img",
+      role: "group",
       "aria-label": this.words(form),
       class: "path",
     });
@@ -39,6 +40,25 @@ export class Path {
     this.stage = svg("g", { class: "stage" });
     drawing.append(this.stage);
     this.root.replaceChildren(drawing);
+    if (focused) this.root.querySelector(focused)?.focus();
+  }
+
+  /** Gives the selector of the link or the flow that has the focus; null if none has. */
+  focused() {
+    const { link, flow } = this.root.contains(document.activeElement) ? document.activeElement.dataset : {};
+    if (link !== undefined) return `[data-link="${CSS.escape(link)}"]`;
+    return flow === undefined ? null : `[data-flow="${CSS.escape(flow)}"][tabindex]`;
+  }
+
+  /** Makes a part of the drawing a button that leads to the controls of a link or a flow. */
+  leads(group, name, words) {
+    const attributes = { role: "button", tabindex: 0, "aria-label": words };
+    for (const [key, value] of Object.entries(attributes)) group.setAttribute(key, value);
+    group.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      this.chosen(name);
+    });
   }
 
   words(form) {
@@ -65,6 +85,7 @@ export class Path {
     if (back.split(" · ")[0] !== first || link.reverse.buffer)
       group.append(svg("text", { x: middle, y: at.reverse + 38, class: "fact" }, `back ${back}`));
     group.addEventListener("click", () => this.chosen(link.name));
+    this.leads(group, link.name, `Link ${link.name}, ${words}: go to its controls`);
     return group;
   }
 
@@ -154,6 +175,8 @@ export class Path {
         name,
       );
       group.addEventListener("click", () => this.chosen(flow.name));
+      if (number) group.setAttribute("role", "img"); // one stop of the Tab key for a flow
+      else this.leads(group, flow.name, `Flow ${words}: go to its controls`);
       return group;
     });
   }

@@ -2,14 +2,18 @@
 
 import { colour, property } from "./colours.js";
 import { svg } from "./dom.js";
+import { placed } from "./names.js";
 import { short } from "./panel.js";
+import { timeUnit } from "./quantities.js";
 
 const WIDTH = 900;
 const HEIGHT = 180;
 const LEFT = 62;
 const RIGHT = 12;
 const TOP = 30;
-const BOTTOM = 22;
+const BOTTOM = 26;
+const LETTER = 6.4; // width of a letter, about
+const BOLD = 7.2; // that of a bold one
 
 /** Writes all panels below each other as the text of an SVG file. */
 export function svgOf(title, panels) {
@@ -45,8 +49,10 @@ function drawn(panel, y, index) {
     ),
   );
   for (const span of data.spans) inside.append(shade(span, across, down));
-  for (const line of data.lines.filter((one) => one.axis === "y")) inside.append(...reference(line, down));
+  const lines = data.lines.filter((one) => one.axis === "y");
+  inside.append(...lines.map((line) => reference(line, down)));
   for (const one of panel.series.filter((each) => !each.band)) inside.append(curve(one, across, down));
+  inside.append(...names(lines, panel.series, across, down));
   group.append(frame(data, across, down, [y0, y1]), inside, legend(panel));
   for (const events of data.events)
     for (const x of events.x)
@@ -73,12 +79,27 @@ function shade(span, across, down) {
 function reference(line, down) {
   const y = down(line.value);
   const dash = { theory: "6 4", limit: "2 3" }[line.kind] ?? "";
-  const made = [
-    svg("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y, y2: y, stroke: property("--faint"), "stroke-dasharray": dash }),
-  ];
-  if (line.label)
-    made.push(text(WIDTH - RIGHT - 4, y - 3, line.label, { "text-anchor": "end", fill: property("--muted") }));
-  return made;
+  const stroke = line.colour === null ? property("--faint") : colour(line.colour);
+  return svg("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y, y2: y, stroke, "stroke-dasharray": dash });
+}
+
+/** Writes the names of lines where they hide least of the curves, with a rim in the colour of the ground. */
+function names(lines, series, across, down) {
+  const box = { left: LEFT, top: TOP, width: WIDTH - LEFT - RIGHT, height: HEIGHT - TOP - BOTTOM };
+  const named = lines
+    .filter((line) => line.label)
+    .map(({ label, value }) => ({ label, y: down(value), width: label.length * LETTER }))
+    .filter(({ y }) => y >= box.top && y <= box.top + box.height)
+    .sort((a, b) => a.y - b.y);
+  const curves = series.map(({ x, y, look, isStep }) => ({
+    points: x.map((time, index) => [across(time), y[index] === null ? null : down(y[index])]),
+    look,
+    isStep,
+  }));
+  const rim = { stroke: property("--page"), "stroke-width": 3, "stroke-linejoin": "round", "paint-order": "stroke" };
+  return placed(named, box, curves).map(({ x, y }, index) =>
+    text(round(x), round(y), named[index].label, { "text-anchor": "end", fill: property("--muted"), ...rim }),
+  );
 }
 
 function curve(one, across, down) {
@@ -113,11 +134,14 @@ function curve(one, across, down) {
 function frame(data, across, down, [y0, y1]) {
   const group = svg("g", { fill: property("--text") });
   const [x0, x1] = data.x_range;
-  for (const x of ticks(x0, x1, 8))
-    group.append(
-      rule(across(x), across(x), TOP, HEIGHT - BOTTOM),
-      text(across(x), HEIGHT - 8, String(Number(x.toPrecision(6))), { "text-anchor": "middle" }),
-    );
+  const [unit, factor] = timeUnit(data.x_range);
+  group.append(text(LEFT - 8, HEIGHT - 8, `time [${unit}]`, { "text-anchor": "end" }));
+  for (const x of ticks(x0, x1, 8)) {
+    const words = String(Number((x * factor).toPrecision(6)));
+    group.append(rule(across(x), across(x), TOP, HEIGHT - BOTTOM));
+    if (across(x) - (words.length * LETTER) / 2 > LEFT - 8)
+      group.append(text(across(x), HEIGHT - 8, words, { "text-anchor": "middle" }));
+  }
   const rows = data.y_ticks
     ? data.y_ticks.map((name, index) => [index, name])
     : ticks(Math.min(y0, y1), Math.max(y0, y1), 4).map((y) => [y, short(y)]);
@@ -134,7 +158,7 @@ function legend(panel) {
   let x = LEFT;
   const put = (words, fill, weight = 400) => {
     group.append(text(x, 16, words, { fill, "font-weight": weight }));
-    x += words.length * 6.4 + 12;
+    x += words.length * (weight > 400 ? BOLD : LETTER) + 12;
   };
   put(panel.data.title || panel.data.y_label, property("--text"), 600);
   if (panel.data.title) put(panel.data.y_label, property("--muted"));

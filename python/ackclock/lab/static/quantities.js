@@ -24,6 +24,11 @@ export function show(value, unit) {
   return `${Number((value / factor).toPrecision(6))} ${name}`;
 }
 
+/** Gives the unit in which the times of a range are written, and the factor from seconds to it. */
+export function timeUnit([, end]) {
+  return end > 1 ? ["s", 1] : ["ms", 1e3];
+}
+
 /** Gives the value of a field for the scenario: a quantity as a text, a plain number as a number. */
 export function written(value, unit) {
   return unit === "" || unit === "1" ? value : show(value, unit);

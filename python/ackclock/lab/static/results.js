@@ -6,7 +6,6 @@ const UNITS = { bps: ["Mbit/s", 1e-6], s: ["ms", 1e3], fraction: ["%", 100], pac
 
 export function showResult(result, pinned) {
   byId("verdict").textContent = `${result.verdict}.`;
-  showFaults([]);
   const parts = [
     element("h2", {}, result.title),
     element("p", { class: "note" }, result.tcp, element("br"), result.heading),

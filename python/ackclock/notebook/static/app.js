@@ -3,10 +3,12 @@
 import { Charts } from "./charts.js";
 import { Controls } from "./controls.js";
 import { byId } from "./dom.js";
+import { Old } from "./old.js";
 import { goToControls, Path } from "./path.js";
 import { showFaults, showResult } from "./results.js";
 import { Runner } from "./runner.js";
 
+const old = new Old();
 const charts = new Charts(byId("charts"), {
   cursor: (time) => charts.chart && path.fillAt(charts.part ?? charts.chart, time),
   zoomed: () => {},
@@ -21,30 +23,35 @@ const runner = new Runner({ ready, curves, result: showRun, fault, progress }, (
 function ready({ form }) {
   controls.show(form);
   path.show(form);
+  old.path();
 }
 
 function curves(line) {
-  byId("charts").classList.remove("stale");
   ready(line);
+  old.curves();
   charts.showRun(line.chart, line.part ?? null);
 }
 
 function showRun(answer) {
   progress(undefined);
+  old.result();
+  showFaults([]);
   showResult(answer, null);
 }
 
 function fault({ faults }) {
   progress(undefined);
+  old.fault();
   showFaults(faults.map((fault) => ({ ...fault, line: null }))); // there is no text to go to
 }
 
 /** Shows how far a run is: a fraction, null as it begins, undefined as it ends. */
 function progress(fraction) {
   byId("progress").hidden = typeof fraction !== "number";
+  if (fraction === null) old.begin();
   if (typeof fraction === "number") {
     byId("progress").value = fraction;
-    byId("charts").classList.add("stale");
+    old.wait();
   }
 }
 
