@@ -301,6 +301,17 @@ def test_a_socket_buffer_that_limits_a_flow_is_named_with_one_that_does_not(
     assert enlarged.links.utilisation_fraction.iloc[0] > 0.9
 
 
+def test_a_link_is_idle_after_its_transfer_also_where_a_ping_goes_on() -> None:
+    link = {"name": "wifi", "rate": "20 Mbit/s", "delay": "5 ms", "buffer": "100 pkt"}
+    flows = [
+        {"name": "get", "path": ["wifi"], "size": "5 MB"},
+        {"name": "ping", "path": ["wifi"], "traffic": {"kind": "ping", "interval": "1 s"}},
+    ]
+    text = ackclock.run({"link": [link], "flow": flows, "run": {"duration": "10 s"}}).summary["verdict"]
+    assert text.startswith("wifi is the bottleneck")
+    assert "until the last transfer ends" in text
+
+
 def test_a_socket_buffer_that_losses_fill_limits_the_flow() -> None:
     """BBR at 1% of random loss: what waits behind the holes is as much as what is in flight (RFC 2018 section 8)."""
     loss = {"model": "bernoulli", "probability": 0.01, "applies_to": "data"}

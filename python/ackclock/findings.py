@@ -122,9 +122,10 @@ def find(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> tupl
 
 
 def _end_s(resolved: Resolved, flows: Sequence[Row]) -> float | None:
-    """Give the end of the last transfer where all flows are transfers that ended [s]; None otherwise."""
-    ends = [mean(row, "finish_s") for row in flows]
-    is_over = min(ends) > 0.0 and resolved.run.warmup_s == 0.0 and max(ends) < resolved.run.measured_s
+    """Give the end of the last transfer where all flows but pings are transfers that ended [s]; None otherwise."""
+    rows = zip(resolved.rows, flows, strict=True)
+    ends = [mean(row, "finish_s") for flow, row in rows if flow.kind != "ping"]
+    is_over = min(ends, default=0.0) > 0.0 and resolved.run.warmup_s == 0.0 and max(ends) < resolved.run.measured_s
     return max(ends) if is_over else None
 
 

@@ -35,6 +35,17 @@ def test_socket_buffers_bound_what_is_in_flight() -> None:
         assert not [one for one in warnings(link={"buffer": "unlimited"}, flow={"tcp": tcp}) if "as long as" in one]
 
 
+def test_marks_that_nobody_makes_or_heeds_are_named() -> None:
+    step = {"discipline": "step", "threshold": "10 pkt"}
+    unmarked = "by whose marks prague is to find its window"
+    assert any(unmarked in one for one in warnings(flow={"tcp": "draft-prague"}))
+    for queue in ("dualpi2", step, {"discipline": "fq-codel", "ecn": "all"}):
+        assert not any(unmarked in one for one in warnings(link={"queue": queue}, flow={"tcp": "draft-prague"}))
+    assert any("it can mark nothing" in one for one in warnings(link={"queue": step}))
+    full = warnings(link={"queue": step | {"threshold": "30 pkt"}}, flow={"tcp": "linux-dctcp"})
+    assert any("the buffer of 20 pkt is full before the queue can reach threshold, 30 pkt" in one for one in full)
+
+
 CASES: dict[str, tuple[dict[str, Any], str]] = {
     "a level where there are none": (
         {"flow": {"priority": 1}},

@@ -41,7 +41,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "quantum": (*FAIR, "sfq", "cake"),
 }
 """The disciplines to which each field belongs."""
-_ACTS_ON: dict[str, tuple[str, str]] = {"red": ("mean queue", "max_threshold")}
+_ACTS_ON: dict[str, tuple[str, str]] = {"red": ("mean queue", "max_threshold"), "step": ("queue", "threshold")}
 """The length that a discipline acts on, and the field with the largest one that it knows [packets]."""
 _CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
     "victim": {"red": ("arriving", "random"), "priority": ("arriving", "lowest")},

@@ -16,7 +16,15 @@ from ackclock.scenario.schema_traffic import Traffic
 from ackclock.scenario.source import Location
 from ackclock.scenario.tcp import completed
 from ackclock.scenario.traffic import is_tcp, mean_rate_bps
-from ackclock.scenario.warn_queues import DEFAULT_BUFFER, counted_otherwise, default_buffers, polices, short_red
+from ackclock.scenario.warn_queues import (
+    DEFAULT_BUFFER,
+    counted_otherwise,
+    default_buffers,
+    marks_nothing,
+    polices,
+    short_red,
+    waits_for_marks,
+)
 from ackclock.units import show
 
 _WARMUP_ROUND_TRIPS = 10
@@ -81,7 +89,8 @@ class Warner:
                 field = buffer if way.buffer is not None else queue
                 yield self._warning(field, f"has no effect: {reason}")
             return
-        for location, text in (*short_red(way, largest), *counted_otherwise(way)):
+        crossing = [flow for flow in self.flows if self._crosses(flow, way)]
+        for location, text in (*short_red(way, largest), *counted_otherwise(way), *marks_nothing(way, crossing)):
             yield self._warning(location, text)
         if way.limit is None:
             if discipline in {"drop-from-front", "random-drop"}:
@@ -111,6 +120,10 @@ class Warner:
         if not (bounded or self._drops(flow) or self._default_buffers(flow)):
             text = "no buffer on the path is limited, nor the window: the queue grows as long as the run lasts"
             yield self._warning((*location, "path"), text)
+        route = self.network.route(flow)
+        ways = [way for link in (route.forward if route else ()) if (way := self.network.directions[link]) is not None]
+        if unmarked := waits_for_marks(flow, ways):
+            yield self._warning((*location, "tcp"), unmarked)
         without_effect = {
             "dupack_threshold": tcp.recovery == "old-tahoe",
             "limited_transmit": tcp.recovery == "old-tahoe" and bool(tcp.limited_transmit),
@@ -178,6 +191,10 @@ class Warner:
         """Return how many copies of a flow cross a link: all of them, or one if it is in each copy."""
         copies = link_copies(self.links)
         return 1 if copies.get(way.name.removesuffix(REVERSE), 1) > 1 else copies_of(flow, copies)
+
+    def _crosses(self, flow: Flow, way: Direction) -> bool:
+        route = self.network.route(flow)
+        return route is not None and any(self.network.directions[link] is way for link in route.forward)
 
     def _drops(self, flow: Flow) -> bool:
         route = self.network.route(flow)

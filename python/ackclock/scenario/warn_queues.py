@@ -14,6 +14,10 @@ DEFAULT_BUFFER = (
     "is unlimited, as none is given, and data queue there: no packet is dropped, however long the queue; "
     'give a buffer, or buffer = "unlimited" if that is meant'
 )
+MARKED = frozenset({"dctcp", "prague"})
+"""Congestion controls that keep a queue short by its marks alone."""
+MARKING = frozenset({"step", "dualpi2"})
+"""Disciplines that mark by themselves."""
 SHORT_RED_S = 1e-3
 """Queueing delay up to which RED's thresholds leave a window no room."""
 
@@ -98,6 +102,46 @@ def counted_otherwise(way: Direction) -> Iterator[tuple[Location, str]]:
     if way.queue.discipline == "red" and way.queue.rules == "ns2" and way.counting == "with-service":
         text = 'ns-2 counts only the packets that wait, in the mean and in the buffer: counting = "waiting" does'
         yield (*way.location, "queue", "rules"), text
+
+
+def marks_nothing(way: Direction, flows: Sequence[Flow]) -> Iterator[tuple[Location, str]]:
+    """Find a step of marks that no packet can have.
+
+    Parameters
+    ----------
+    way : Direction
+        A direction of a link.
+    flows : sequence of Flow
+        The flows whose data cross it.
+
+    Yields
+    ------
+    tuple of Location and str
+        The table of the queue, and what to check.
+    """
+    senders = [completed(flow.tcp) for flow in flows if is_tcp(flow)]
+    if way.queue.discipline == "step" and senders and all(tcp.ecn == "off" for tcp in senders):
+        yield (*way.location, "queue"), "has no effect: no flow over it has ECN, so that it can mark nothing"
+
+
+def waits_for_marks(flow: Flow, ways: Sequence[Direction]) -> str | None:
+    """Say that a congestion control that acts on marks meets no queue that marks; None if it meets one.
+
+    Parameters
+    ----------
+    flow : Flow
+        A flow with TCP.
+    ways : sequence of Direction
+        The directions that its data cross.
+    """
+    control = completed(flow.tcp).congestion_control
+    if control not in MARKED or any(way.queue.discipline in MARKING or _marks(way) for way in ways):
+        return None
+    return f"no queue on the path of the data marks packets, by whose marks {control} is to find its window"
+
+
+def _marks(way: Direction) -> bool:
+    return way.queue.ecn not in (None, "off") or way.queue.ce_threshold is not None
 
 
 def _microseconds(seconds: float) -> str:
