@@ -46,10 +46,10 @@ MAY_IMPORT = {
     "findings": {"paths", "scenario", "socket_buffers", "stats"},
     "groups": {"findings", "scenario"},
     "verdict": {"findings", "groups", "scenario", "wording"},
-    "traces": {"replication", "scenario"},
+    "traces": {"overview", "replication", "scenario"},
     "charts": set[str](),
     "recoveries": {"replication", "scenario", "stats"},
-    "pictures": {"charts", "overview", "paths", "scenario", "wording"},
+    "pictures": {"charts", "overview", "paths", "scenario", "units", "wording"},
     "plots": {"charts", "errors"},
     "recording": {"cost", "engine", "errors", "limits", "memory", "scenario", "traces"},
     "stories": {

@@ -1,7 +1,7 @@
 """States of senders with selective acknowledgment: bands behind cwnd or lanes, events on cwnd, and rates."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -27,7 +27,7 @@ LANE: Final = 0.35
 MBIT: Final = 1e6
 
 
-def state_panels(resolved: Resolved, states: pd.DataFrame, windows: Panel) -> list[Panel]:
+def state_panels(resolved: Resolved, states: pd.DataFrame, windows: Panel, ends: Mapping[str, float]) -> list[Panel]:
     """Draw the states of one sender behind its cwnd, or those of several in lanes; and the rates of those that pace.
 
     Parameters
@@ -39,6 +39,8 @@ def state_panels(resolved: Resolved, states: pd.DataFrame, windows: Panel) -> li
         drawn.
     windows : Panel
         Panel of the windows.
+    ends : mapping of str to float
+        The ends of the flows that finished [s]; rates are drawn until there.
 
     Returns
     -------
@@ -56,7 +58,7 @@ def state_panels(resolved: Resolved, states: pd.DataFrame, windows: Panel) -> li
         panels.append(_lanes(resolved, flows))
     paced = {name: own for name, own in flows.items() if own["pacing_rate_bps"].notna().any()}
     if 0 < len(paced) <= MOST_RATES:
-        panels.append(_rates(resolved, paced))
+        panels.append(_rates(resolved, paced, ends))
     return panels
 
 
@@ -77,13 +79,14 @@ def _lanes(resolved: Resolved, flows: dict[str, pd.DataFrame]) -> Panel:
     )
 
 
-def _rates(resolved: Resolved, flows: dict[str, pd.DataFrame]) -> Panel:
+def _rates(resolved: Resolved, flows: dict[str, pd.DataFrame], ends: Mapping[str, float]) -> Panel:
     curves, spans = [], list(warmup(resolved))
     for number, (name, own) in enumerate(flows.items()):
+        end = ends.get(name, end_s(resolved))
         whose = f"{name}: " if len(resolved.flow_names) > 1 else ""
         for offset, rate in enumerate(("pacing", "delivery")):
             values = own.assign(value=own[f"{rate}_rate_bps"] / MBIT)
-            curves.append(step_curve(f"{whose}{rate} rate", values, end_s(resolved), 2 * number + offset))
+            curves.append(step_curve(f"{whose}{rate} rate", values, end, 2 * number + offset))
         if len(flows) == 1:
             spans += _bands(resolved, own, "phase", PHASES)
     top = 1.3 * max(float(np.nanquantile(curve.y, 0.98)) for curve in curves if not np.isnan(curve.y).all())
