@@ -14,9 +14,10 @@ from ackclock.histograms import merged, middles_s
 from ackclock.quantities import FLOW_DELAYS, LINK_DELAYS
 from ackclock.result import Result
 from ackclock.sweeps import Memory, run_points
+from ackclock.sweeps.charting import sweep_chart
 from ackclock.sweeps.dataset import as_dataset, finished_points
 from ackclock.sweeps.sweeping import planned_sweep
-from ackclock.sweeps.tables import flow_table, sweep_chart
+from ackclock.sweeps.tables import flow_table
 from fakes import make_replication, make_resolved
 
 WITHIN = 0.008

@@ -50,7 +50,7 @@ MAY_IMPORT = {
     "charts": set[str](),
     "recoveries": {"replication", "scenario", "stats"},
     "pictures": {"charts", "overview", "paths", "scenario", "units", "wording"},
-    "plots": {"charts", "errors"},
+    "plots": {"charts", "errors", "wording"},
     "recording": {"cost", "engine", "errors", "limits", "memory", "scenario", "traces"},
     "stories": {
         *{"cost", "engine", "errors", "memory", "paths", "recording", "scenario", "tables", "traces", "wording"},

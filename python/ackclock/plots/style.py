@@ -38,6 +38,7 @@ def style(*, math: bool = False) -> AbstractContextManager[None]:
     """
     return mpl.rc_context(
         {
+            "axes.formatter.limits": [-5, 9],  # powers of ten between which numbers have no exponent
             "axes.formatter.useoffset": False,
             "axes.grid": True,
             "axes.spines.right": False,
