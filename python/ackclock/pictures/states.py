@@ -47,8 +47,7 @@ def state_panels(resolved: Resolved, states: pd.DataFrame, windows: Panel, ends:
     list of Panel
         The panel of the windows, and others if there are some; more than six senders have no lanes.
     """
-    rows = states[states["replication"] == states["replication"].min()]
-    flows = by_name(rows.rename(columns={"flow": "name"}))
+    flows = _flows(states)
     panels = [windows]
     if len(flows) == 1:
         (own,) = flows.values()
@@ -60,6 +59,18 @@ def state_panels(resolved: Resolved, states: pd.DataFrame, windows: Panel, ends:
     if 0 < len(paced) <= MOST_RATES:
         panels.append(_rates(resolved, paced, ends))
     return panels
+
+
+def lanes_panel(resolved: Resolved, states: pd.DataFrame | None, title: str) -> Panel | None:
+    """Draw the states of senders in lanes, also that of one alone; None without any, or with more than six."""
+    flows = {} if states is None or not len(states) else _flows(states)
+    return replace(_lanes(resolved, flows), title=title) if 0 < len(flows) <= MOST_LINES else None
+
+
+def _flows(states: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Give the states of each flow in the first replication."""
+    rows = states[states["replication"] == states["replication"].min()]
+    return by_name(rows.rename(columns={"flow": "name"}))
 
 
 def _lanes(resolved: Resolved, flows: dict[str, pd.DataFrame]) -> Panel:
