@@ -244,6 +244,17 @@ def test_where_the_delay_changes_by_itself_the_queueing_delay_is_not_given() -> 
     assert set(result.delay_distribution["kind"]) == {"delay", "wait"}
 
 
+def test_where_the_rate_changes_by_itself_neither_the_queueing_delay_nor_the_time_to_drain_is_given() -> None:
+    process = 'rate_process = { kind = "steps", steps = [["0 s", "10 Mbit/s"], ["5 s", "2 Mbit/s"]] }'
+    text = BULK.replace('rate = "2 Mbit/s"', process)
+    result = ackclock.run(text, picture=False, duration="20 s")
+    (flow,), link = result.summary["flows"], row(result, "link", "line")
+    assert flow["queueing_p95_s"] is None
+    assert link["drain_s"] is None
+    assert flow["delay_p95_s"] is not None
+    assert link["queueing_p95_s"] is not None
+
+
 def test_switched_off_nothing_else_changes() -> None:
     on, off = (ackclock.run(BULK, picture=False, delays=delays, duration="20 s") for delays in (True, False))
     for table, names in (("flows", FLOW_DELAYS), ("links", LINK_DELAYS)):
