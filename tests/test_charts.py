@@ -49,6 +49,18 @@ def test_no_two_curves_of_a_kind_differ_by_colour_alone(kind: Kind) -> None:
     assert len(looks) == len(curves)
 
 
+@pytest.mark.parametrize("kind", ["marks", "step"])
+def test_eight_curves_have_eight_colours_and_twice_as_many_differ(kind: Kind) -> None:
+    curves = [Curve(f"curve {place}", X, X * place, kind) for place in range(1, 17)]
+    (axes,) = chart_picture(Chart("a chart", [Panel("x", "y", curves, dashed=True)])).axes
+    looks = [
+        (str(line.get_color()), str(line.get_marker()), str(line._unscaled_dash_pattern))  # type: ignore[attr-defined]
+        for line in axes.lines
+    ]
+    assert len({colour for colour, *_ in looks[:8]}) == 8
+    assert len(set(looks)) == len(curves)
+
+
 def test_an_interval_is_drawn_where_there_is_one() -> None:
     curves = [Curve("with", X, X, "simulation", None, X - 0.5, X + 0.5), Curve("exact", X, X, "simulation", None, X, X)]
     (axes,) = chart_picture(Chart("a chart", [Panel("x", "y", curves)])).axes

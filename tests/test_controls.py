@@ -50,6 +50,12 @@ def documented() -> dict[str, Any]:
     return names
 
 
+def test_four_flows_in_one_get_as_much_more_as_the_page_says() -> None:
+    text = next(block for language, block in BLOCKS if language == "toml")
+    four, one = (row["throughput_bps"]["mean"] for row in ackclock.run(text, picture=False).summary["flows"])
+    assert f"the ratio of the throughputs is {four / one:.1f}" in TEXT
+
+
 class Fixed(CongestionControl):
     """A window of 20 packets."""
 

@@ -14,9 +14,10 @@ from ackclock.histograms import merged, middles_s
 from ackclock.quantities import FLOW_DELAYS, LINK_DELAYS
 from ackclock.result import Result
 from ackclock.sweeps import Memory, run_points
+from ackclock.sweeps.charting import sweep_chart
 from ackclock.sweeps.dataset import as_dataset, finished_points
 from ackclock.sweeps.sweeping import planned_sweep
-from ackclock.sweeps.tables import flow_table, sweep_chart
+from ackclock.sweeps.tables import flow_table
 from fakes import make_replication, make_resolved
 
 WITHIN = 0.008
@@ -241,6 +242,17 @@ def test_where_the_delay_changes_by_itself_the_queueing_delay_is_not_given() -> 
     assert flow["delay_max_s"]["mean"] == pytest.approx(0.051, rel=1e-9)
     assert value(result, "link", "line", "queueing_max_s") == 0.0
     assert set(result.delay_distribution["kind"]) == {"delay", "wait"}
+
+
+def test_where_the_rate_changes_by_itself_neither_the_queueing_delay_nor_the_time_to_drain_is_given() -> None:
+    process = 'rate_process = { kind = "steps", steps = [["0 s", "10 Mbit/s"], ["5 s", "2 Mbit/s"]] }'
+    text = BULK.replace('rate = "2 Mbit/s"', process)
+    result = ackclock.run(text, picture=False, duration="20 s")
+    (flow,), link = result.summary["flows"], row(result, "link", "line")
+    assert flow["queueing_p95_s"] is None
+    assert link["drain_s"] is None
+    assert flow["delay_p95_s"] is not None
+    assert link["queueing_p95_s"] is not None
 
 
 def test_switched_off_nothing_else_changes() -> None:

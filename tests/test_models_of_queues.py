@@ -6,6 +6,7 @@ beyond them are in docs/models.md.
 
 import math
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -201,7 +202,7 @@ def test_a_lone_scalable_flow_has_the_marks_a_round_trip_of_the_model(
     assert expected > 2.3, "the law of RFC 9332 has 2"
 
 
-# ---- a policer, which no scenario has yet: packets, tokens and a window, one by one
+# ---- a policer: packets, tokens and a window, one by one; and flows of Linux
 
 
 def policed_packets(rate: float, burst: float, trip: float, seed: int, duration: float) -> tuple[float, float]:
@@ -243,9 +244,45 @@ def test_a_flow_of_packets_through_a_policer_has_the_throughput_and_the_loss_of_
     cycle = 0.7 * pipe * trip
     throughput, lost = policed_packets(rate, burst, trip, 1, 80.0 * cycle)
     found = queues.policed_aimd(rate, burst, trip)
-    assert not queues.MODELS["policed_aimd"].warnings(rate=rate, burst=burst, round_trip_time=trip)
+    warnings = queues.MODELS["policed_aimd"].warnings(rate=rate, burst=burst, round_trip_time=trip)
+    assert {warning.partition(":")[0] for warning in warnings} == {
+        *(["burst"] if burst < 10.0 else []),
+        *(["burst_share"] if share < 1.0 else []),
+    }
     assert float(found.throughput) == pytest.approx(throughput, rel=0.05)
     assert float(found.loss_fraction) == pytest.approx(lost, rel=0.25)
+
+
+def policed_linux(packets: int, tcp: str) -> float:
+    """Simulate a flow of Linux through a policer of 100 Mbit/s, 30 ms away; give its throughput [pkt/s]."""
+    bucket = {"kind": "policer", "burst": f"{1500 * packets} B"}
+    document = {
+        "link": [{"name": "policer", "rate": "100 Mbit/s", "token_bucket": bucket}],
+        "flow": [{"path": ["policer"], "rtt": "30 ms", "tcp": {"preset": tcp, "pacing": "none"}}],
+        "run": {"duration": "120 s", "warmup": "20 s", "delays": False},
+    }
+    (row,) = ackclock.run(document, picture=False).summary["flows"]
+    return float(row["throughput_bps"]["mean"]) / 12e3
+
+
+@pytest.mark.parametrize(
+    ("name", "tcp", "model"),
+    [("policed_aimd", "linux-reno", queues.policed_aimd), ("policed_cubic", "linux-cubic", queues.policed_cubic)],
+)
+def test_a_flow_that_does_not_pace_needs_a_burst_of_a_round_trip_and_the_domain_says_so(
+    name: str, tcp: str, model: Callable[..., queues.PolicedFlow]
+) -> None:
+    """Within 5% from a round trip's packets on, a tolerance that was chosen after the runs."""
+    rate, trip = 100e6 / 12e3, 0.03
+    for burst, is_inside in ((10, False), (33, False), (250, True), (500, True)):
+        found, ran = float(model(rate, burst, trip).throughput), policed_linux(burst, tcp)
+        warnings = queues.MODELS[name].warnings(rate=rate, burst=burst, round_trip_time=trip)
+        if is_inside:
+            assert not warnings
+            assert found == pytest.approx(ran, rel=0.05)
+        else:
+            assert any(warning.startswith("burst_share: is outside the domain") for warning in warnings)
+            assert ran < 0.6 * found
 
 
 def test_a_burst_beyond_the_one_that_a_cycle_fills_gains_nothing() -> None:

@@ -244,4 +244,10 @@ def test_of_queues_over_each_other_the_longest_of_each_run_is_drawn(
     assert axes.get_title(loc="left") == "Longest queue: line"
     legend = axes.get_legend()
     assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == ["long", "short", "buffer", "long: drop", "short: drop"]
+    names = ["long", "short", "buffer", "long, line: drop", "short, line: drop"]
+    assert [text.get_text() for text in legend.get_texts()] == names
+    marks = [line for line in axes.lines if line.get_marker() in {"x", "+"}]
+    handles = [handle for handle in legend.get_lines() if handle.get_marker() in {"x", "+"}]
+    looks = [[(line.get_marker(), line.get_color()) for line in lines] for lines in (marks, handles)]
+    assert looks[0] == looks[1]
+    assert len(set(looks[0])) == 2

@@ -42,7 +42,7 @@ def test_the_title_is_the_scenario_s() -> None:
 
 def test_only_links_that_queued_are_drawn_and_drops_are_marked() -> None:
     _, queues = draw().axes
-    assert labels(queues) == ["satellite", "buffer", "drop"]
+    assert labels(queues) == ["satellite", "buffer", "satellite: drop"]
     marks = next(line for line in queues.lines if line.get_marker() == "x")
     assert np.asarray(marks.get_xdata()).tolist() == [10.0, 50.0]
 
@@ -98,7 +98,7 @@ def test_a_buffer_far_above_the_queue_is_in_the_legend_only(limit: int, drawn: b
     _, queues = figure.axes
     top = queues.get_ylim()[1]
     expected = "buffer" if drawn else f"buffer of satellite, above: {limit:,} packets"
-    assert labels(queues) == ["satellite", expected, "drop"]
+    assert labels(queues) == ["satellite", expected, "satellite: drop"]
     # The longest queue has 18 packets.
     assert (top > limit) == drawn
     assert 18.0 < top <= 1.06 * (limit if drawn else 18.0)

@@ -9,6 +9,7 @@ import pytest
 
 import ackclock
 from ackclock.charts import Chart, Curve, Panel, Span
+from ackclock.errors import ResultError
 from ackclock.plots import chart_picture
 
 TEXT = """
@@ -102,8 +103,25 @@ def test_several_flows_have_lanes() -> None:
     assert [text.get_text() for text in axes.get_yticklabels()] == ["flow-0", "flow-2"]
 
 
-def test_more_senders_than_colours_have_no_lanes() -> None:
-    assert "state" not in panels(run(*["linux-cubic"] * 7))
+def test_more_senders_than_colours_have_no_lanes_and_the_refusal_says_what_to_do() -> None:
+    result = run(*["linux-cubic"] * 7)
+    assert "state" not in panels(result)
+    with pytest.raises(ResultError, match=r"or more than six do; choose some with flows=\[\.\.\.\]"):
+        result.chart(panels=["states"])
+    (lanes,) = result.chart(panels=["states"], flows=["flow-1", "flow-3"]).panels
+    assert lanes.y_ticks == ["flow-1", "flow-3"]
+
+
+def test_a_lone_sender_has_a_lane_where_one_is_chosen() -> None:
+    result = run("linux-cubic")
+    (lanes,) = result.chart(panels=["states"]).panels
+    assert (lanes.y_ticks, lanes.title) == (["flow-0"], "States of the senders")
+    assert named(lanes.spans, "Recovery") == named(panels(result)["cwnd [packets]"].spans, "Recovery")
+
+
+def test_senders_without_selective_acknowledgment_have_no_states_and_the_refusal_says_so() -> None:
+    with pytest.raises(ResultError, match="panel states: no sender that is drawn has selective acknowledgment"):
+        run("newreno-rfc6582").chart(panels=["states"])
 
 
 def test_a_picture_without_the_trace_is_as_before() -> None:

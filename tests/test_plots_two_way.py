@@ -65,7 +65,7 @@ def test_where_packets_are_dropped_the_queues_of_the_whole_run_stand_between() -
     assert panel_titles(figure)[2] == "Queues"
     queues = figure.axes[2]
     assert queues.get_xlim() == (0.0, 1.0)
-    assert {"line", "line.reverse", "buffer", "drop"} <= set(labels(queues))
+    assert {"line", "line.reverse", "buffer", "line: drop"} <= set(labels(queues))
     assert max(curve(queues, "line")[1]) == 10.0
     assert "Queues" not in panel_titles(compared("symmetric").result.plot())
 

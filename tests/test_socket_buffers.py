@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import ackclock
+from ackclock.socket_buffers import socket_buffers
 
 LINK = {"name": "link", "rate": "10 Mbit/s", "buffer": "200 pkt"}
 
@@ -40,6 +41,20 @@ def test_the_send_buffer_limits_what_is_in_flight() -> None:
     tcp = {"preset": "linux-cubic", "send_buffer": "64 KiB", "send_buffer_max": "64 KiB"}
     assert run(tcp, trace={"cwnd": True}).traces["cwnd"].flight_size.max() == 25
     assert goodput(run({**tcp, "send_buffer_max": "4 MiB"})) > 9.4e6
+
+
+def test_a_stock_host_s_buffers_keep_as_many_packets_in_flight_as_docs_tcp_md_says() -> None:
+    """1025 of 4 MiB for sending: one and a half times 1448 + 1280 bytes each; 2172 of 6 MiB for receiving."""
+    sizes = {"send_buffer": "4 MiB", "send_buffer_max": "4 MiB", "receive_buffer_max": "6 MiB"}
+    tcp = {"preset": "linux-cubic", **sizes}
+    link = {"name": "link", "rate": "1 Gbit/s", "delay": "300 ms"}
+    flow = {"path": ["link"], "tcp": tcp}
+    result = ackclock.run({"link": [link], "flow": [flow], "run": {"duration": "40 s", "warmup": "20 s"}})
+    found = {sends: size / of_packet for size, of_packet, sends in socket_buffers(result.resolved.flows[0])}
+    assert {sends: int(packets) for sends, packets in found.items()} == {True: 1025, False: 2172}
+    (row,) = result.summary["flows"]
+    in_flight = row["throughput_bps"]["mean"] * row["rtt_mean_s"]["mean"] / 12000.0
+    assert in_flight == pytest.approx(found[True], rel=0.03)
 
 
 def test_an_application_that_writes_at_a_rate_gets_it() -> None:

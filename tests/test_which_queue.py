@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ from ackclock.advice import Advice, QueueAlternative, QueuesCompared, Recommenda
 from ackclock.advice.queue_trials import ACTIVE
 from ackclock.cli import app
 from ackclock.errors import AdviceError, ResultError
+from ackclock.pictures.queues_compared import queues_chart
 from ackclock.plots import chart_picture
 from ackclock.scenario.schema_queues import NAMES
+from ackclock.stats import estimate
 
 TOPIC = "which-queue"
 
@@ -215,6 +218,20 @@ def test_the_picture_has_a_named_point_for_each_queue_and_cuts_none(bloated: Adv
     lone = asked({**home(), "flow": [{"path": ["line"], "tcp": "linux-cubic"}]})
     assert isinstance(lone.queues, QueuesCompared)
     assert "fair-\nness" not in lone.queues.table.headers
+
+
+@pytest.mark.parametrize(("rate", "label", "shown"), [(9.4e8, "[Mbit/s]", 940.0), (1e10, "[Gbit/s]", 10.0)])
+def test_eight_queues_have_eight_colours_and_large_rates_a_prefix_that_fits(
+    bloated: Advice, rate: float, label: str, shown: float
+) -> None:
+    (first, *_), throughput = queues(bloated.recommendations[0]), estimate([rate], 0.95)
+    rows = [replace(first, name=f"queue {number}", throughput_bps=throughput) for number in range(8)]
+    chart = queues_chart("eight", "line", rows)
+    assert chart.panels[0].y_label == f"throughput {label}"
+    assert chart.panels[0].curves[0].y.tolist() == pytest.approx([shown])
+    axes = chart_picture(chart).axes[0]
+    marks = [line for line in axes.lines if line.get_label() in {row.name for row in rows}]
+    assert len({str(line.get_color()) for line in marks}) == 8
 
 
 def test_advice_without_compared_queues_has_no_picture(tmp_path: Path) -> None:

@@ -9,6 +9,9 @@ CELLS = 2_000_000
 """Most (interval, flow or link) pairs that a picture may cost; each holds a minimum and a maximum."""
 DETAIL_ROUND_TRIPS = 8
 """Length of the end that a picture magnifies, in the longest round trips."""
+DROP, LOSS, DROP_OR_LOSS, FINISH = "drop", "loss", "drop or loss", "finish"
+"""Kinds of its rows: packets that a queue or a policer dropped; those that a link lost; those of a link that did both,
+which the engine does not distinguish; and the instant at which all data of a flow were acknowledged."""
 
 
 def overview_interval_s(resolved: Resolved) -> float:

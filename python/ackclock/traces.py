@@ -1,6 +1,6 @@
 """The engine's trace columns as data frames, with names where the engine counts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ackclock.replication import Replication
+from ackclock.overview import DROP, DROP_OR_LOSS, FINISH, LOSS
+from ackclock.replication import Columns, Replication, grouped
 from ackclock.scenario import Resolved
 from ackclock.scenario.contract import CODES
 
@@ -20,6 +21,7 @@ OVERVIEW = "overview"
 STATES = "state"
 AQM = "aqm"
 OVERVIEW_KINDS = CODES["overview.kind"]
+_KINDS = (*OVERVIEW_KINDS, LOSS, DROP_OR_LOSS, FINISH)
 _OF_FLOWS, _OF_PORTS = (0, 3, 7), (6,)
 """The kinds whose names are those of flows, and of ports of the ATM network; the others are of links."""
 
@@ -112,7 +114,7 @@ def _port_names(resolved: Resolved) -> tuple[str, ...]:
 
 def _overview_frame(resolved: Resolved, replication: Replication) -> pd.DataFrame:
     columns = replication["traces"][OVERVIEW]
-    kind, index = columns["kind"], columns["index"]
+    kind, index = _with_losses(columns, replication["links"]), columns["index"]
     known = (resolved.flow_names, _link_names(resolved), _port_names(resolved))
     names = tuple(dict.fromkeys(name for some in known for name in some))
     numbers = {name: number for number, name in enumerate(names)}
@@ -120,11 +122,33 @@ def _overview_frame(resolved: Resolved, replication: Replication) -> pd.DataFram
     of_flows, of_ports = np.isin(kind, _OF_FLOWS), np.isin(kind, _OF_PORTS)
     for chosen, some in zip((of_flows, ~(of_flows | of_ports), of_ports), known, strict=True):
         codes[chosen] = np.array([numbers[name] for name in some], dtype=np.int64)[index[chosen]]
+    ended = {name: time for name, time in _finishes(resolved, replication) if name in numbers}
+    times = np.array(list(ended.values()), dtype=float)
+    kind = np.append(kind, np.full(len(ended), _KINDS.index(FINISH), dtype=kind.dtype))
+    codes = np.append(codes, np.array([numbers[name] for name in ended], dtype=np.int64))
     return pd.DataFrame(
         {
-            "kind": _categorical(kind, tuple(OVERVIEW_KINDS)),
+            "kind": _categorical(kind, _KINDS),
             "name": _categorical(codes, names),
-            "time_s": columns["time_s"],
-            "value": columns["value"],
+            "time_s": np.append(columns["time_s"], times),
+            "value": np.append(columns["value"], times),
         }
     )
+
+
+def _with_losses(columns: Columns, links: Columns) -> NDArray[Any]:
+    """Give the kinds of rows, where the engine calls drop what a queue drops and what a link loses before it."""
+    kind, index = columns["kind"].copy(), columns["index"]
+    drops, none = kind == _KINDS.index(DROP), np.zeros(len(links["dropped_packets"]))  # older results lack totals
+    lost, dropped = (links.get(name, none)[index[drops]] > 0 for name in ("lost_total", "dropped_total"))
+    kind[drops] = np.where(lost, _KINDS.index(LOSS), kind[drops])
+    kind[drops] = np.where(lost & dropped, _KINDS.index(DROP_OR_LOSS), kind[drops])
+    return kind
+
+
+def _finishes(resolved: Resolved, replication: Replication) -> Iterator[tuple[str, float]]:
+    """Give the flows that finished, with the instant [s]; those of a large group finish with the last one."""
+    times = grouped(replication["flows"], resolved.rows)["finish_s"]
+    for row, time in zip(resolved.rows, times.tolist(), strict=True):
+        if np.isfinite(time):
+            yield from ((name, time) for name in row.names)

@@ -15,9 +15,9 @@ from ackclock.cli import app
 from ackclock.errors import ArgumentError, ResultError
 from ackclock.sweeps import Folder, Memory, point_key, run_points
 from ackclock.sweeps import record as records
+from ackclock.sweeps.charting import sweep_chart
 from ackclock.sweeps.dataset import finished_points
 from ackclock.sweeps.sweeping import planned_sweep
-from ackclock.sweeps.tables import sweep_chart
 from fakes import file_contents
 
 SCENARIO = """\

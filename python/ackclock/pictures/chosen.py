@@ -9,9 +9,10 @@ import pandas as pd
 
 from ackclock.charts import Chart, Curve, Panel
 from ackclock.pictures.delays import delay_panels
-from ackclock.pictures.linked import PANEL_INCHES, linked_panels
+from ackclock.pictures.linked import PANEL_INCHES, STATES, linked_panels
 from ackclock.pictures.overview import NOTHING, Measured
 from ackclock.pictures.queues import longest_queues, rate_panel
+from ackclock.pictures.states import lanes_panel
 from ackclock.pictures.transfers import completion_panel, ping_panel
 from ackclock.scenario import Resolved
 
@@ -39,8 +40,8 @@ OVER_TIME: Final = frozenset(
 )
 """The panels with a time axis."""
 ABSENT: Final[Mapping[str, str]] = {
-    "states": "no sender of several has states, which those with selective acknowledgment have",
-    "pacing": "no sender that is drawn paces, or more than three do",
+    "states": "no sender that is drawn has selective acknowledgment, or more than six do; choose some with flows=[...]",
+    "pacing": "no sender that is drawn paces, or more than three do; choose some with flows=[...]",
     "queue": "no packet waited at any link",
     "aqm": "no queue has an AQM with a state",
     "rtt": "no round trip was measured",
@@ -120,6 +121,7 @@ def chosen_chart(  # noqa: PLR0913  of a result all that it draws
     linked = linked_panels(resolved, drawn, traces, reference_lines)
     queues, times = longest_queues(traces["overview"]), measured.completion_times
     others: dict[str, Callable[[], Panel | None]] = {
+        "states": lambda: lanes_panel(drawn, traces.get("state"), STATES),
         "link-rate": lambda: rate_panel(resolved, traces["overview"], queues),
         "ping": lambda: ping_panel(resolved, traces["overview"]),
         "delay": lambda: _delays(drawn, measured.delays, names),

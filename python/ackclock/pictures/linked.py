@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 from ackclock.charts import Chart, Curve, Events, Panel, SecondScale, Span, StraightLine
 from ackclock.paths import empty_round_trip_s
 from ackclock.pictures.aqm import aqm_panels
+from ackclock.pictures.dropped import drop_events
 from ackclock.pictures.parts import (
     MOST_LINES,
     TIME,
-    by_name,
     end_s,
+    finishes,
     flow_curves,
     named_lines,
-    of_kind,
     step_curve,
     warmup,
     window_panel,
 )
-from ackclock.pictures.queues import drop_events, longest_queues, queue_panel
+from ackclock.pictures.queues import longest_queues, queue_panel
 from ackclock.pictures.states import state_panels
 from ackclock.scenario import Resolved, ResolvedFlow
 
@@ -111,15 +111,15 @@ def linked_panels(
         panel = queue_panel(resolved, overview, queues, QUEUES, lines)
         panels["queue"] = replace(panel, second=_delay_scale(resolved, queues[0]))
     else:
-        panels["cwnd"] = replace(panels["cwnd"], events=drop_events(overview, ()))
+        panels["cwnd"] = replace(panels["cwnd"], events=drop_events(resolved, overview, ()))
     for number, panel in enumerate(aqm_panels(resolved, first.get("aqm"))):
         panels[f"aqm{number}"] = panel
     round_trips = first.get("rtt", first.get("rounds"))
     if round_trips is not None and len(round_trips):
-        panels["rtt"] = _round_trips(drawn, round_trips)
+        panels["rtt"] = _round_trips(drawn, round_trips, finishes(overview))
     if "sequence" in first and len(first["sequence"]):
         panels["rate"] = _rates(drawn, first["sequence"], reference_lines)
-        panels["sequence"] = _numbers(drawn, first["sequence"], overview)
+        panels["sequence"] = _numbers(drawn, first["sequence"], drop_events(resolved, overview, queues))
     return panels
 
 
@@ -154,17 +154,19 @@ def _window_panels(
     lines = named_lines(line for line in reference_lines if line.kind == "cwnd")
     panel = window_panel(resolved, traces["overview"], WINDOWS, lines)
     windows = traces.get("cwnd")
+    ends = finishes(traces["overview"])
     if windows is not None and len(windows):
-        panel = replace(panel, curves=(*_thresholds(resolved, windows), *panel.curves))
+        panel = replace(panel, curves=(*_thresholds(resolved, windows, ends), *panel.curves))
         if len(resolved.flow_names) == 1:
-            spans, marks = _phases(resolved, windows, traces)
+            end = ends.get(resolved.flow_names[0], end_s(resolved))
+            spans, marks = _phases(resolved, windows, traces, end)
             panel = replace(panel, spans=(*panel.spans, *spans), curves=(*panel.curves, *marks))
     states = traces.get("state")
     if states is None or not len(states):
         yield "cwnd", panel
         return
     titled = {"state": ("states", STATES), "payload rate [Mbit/s]": ("pacing", PACING)}
-    windows_and_states = state_panels(resolved, states, panel)
+    windows_and_states = state_panels(resolved, states, panel, ends)
     yield "cwnd", windows_and_states[0]
     for one in windows_and_states[1:]:
         name, title = titled[one.y_label]
@@ -195,7 +197,7 @@ def _by_flow(rows: pd.DataFrame, column: str, kind: str | None = None) -> dict[s
     return found
 
 
-def _thresholds(resolved: Resolved, windows: pd.DataFrame) -> Iterator[Curve]:
+def _thresholds(resolved: Resolved, windows: pd.DataFrame, ends: Mapping[str, float]) -> Iterator[Curve]:
     """Draw the slow start threshold of each flow, if they are few; the first one, which limits nothing, is left out."""
     flows = _by_flow(windows, "ssthresh")
     if len(flows) > MOST_SSTHRESH:
@@ -205,7 +207,9 @@ def _thresholds(resolved: Resolved, windows: pd.DataFrame) -> Iterator[Curve]:
         known = own[own["value"].to_numpy() <= most]
         if len(known):
             label = "ssthresh" if len(flows) == 1 else f"ssthresh of {name}"
-            yield replace(_changes(step_curve(label, known, end_s(resolved), 0)), kind="step-guide", colour=None)
+            yield replace(
+                _changes(step_curve(label, known, ends.get(name, end_s(resolved)), 0)), kind="step-guide", colour=None
+            )
 
 
 def _changes(curve: Curve) -> Curve:
@@ -216,12 +220,14 @@ def _changes(curve: Curve) -> Curve:
 
 
 def _phases(
-    resolved: Resolved, own: pd.DataFrame, traces: Mapping[str, pd.DataFrame]
+    resolved: Resolved, own: pd.DataFrame, traces: Mapping[str, pd.DataFrame], end: float
 ) -> tuple[list[Span], list[Curve]]:
     """Shade slow start and, of the senders without a trace of states, fast recovery; mark their timeouts."""
-    times, end = own["time_s"].to_numpy(dtype=float), end_s(resolved)
+    times = own["time_s"].to_numpy(dtype=float)
     slow = own["cwnd"].to_numpy(dtype=float) < own["ssthresh"].to_numpy(dtype=float)
-    spans = [Span(a, b, "slow start", SLOW_START) for a, b in _runs(times, slow, end) if b - a > end / 2000.0]
+    spans = [
+        Span(a, b, "slow start", SLOW_START) for a, b in _runs(times, slow, end) if b - a > end_s(resolved) / 2000.0
+    ]
     states, repairs = traces.get("state"), traces.get("recovery")
     if (states is not None and len(states)) or repairs is None or not len(repairs):
         return spans, []
@@ -242,7 +248,7 @@ def _runs(times: NDArray[np.float64], true: NDArray[np.bool_], end: float) -> It
     return ((float(times[first]), float(stops[last])) for first, last in edges.reshape(-1, 2))
 
 
-def _round_trips(resolved: Resolved, rows: pd.DataFrame) -> Panel:
+def _round_trips(resolved: Resolved, rows: pd.DataFrame, ends: Mapping[str, float]) -> Panel:
     values = {name: own.assign(value=own["value"] * 1e3) for name, own in _by_flow(rows, "rtt_s").items()}
     least = {
         f"{name}: " if len(resolved.flow_names) > 1 else "": empty_round_trip_s(resolved, flow) * 1e3
@@ -254,7 +260,7 @@ def _round_trips(resolved: Resolved, rows: pd.DataFrame) -> Panel:
     return Panel(
         TIME,
         "round trip [ms]",
-        flow_curves(resolved, values),
+        flow_curves(resolved, values, ends),
         ROUND_TRIPS,
         lines if len(lines) <= MOST_LINES // 2 else (),
         spans=warmup(resolved),
@@ -296,7 +302,7 @@ def _slowest_bps(resolved: Resolved, flow: ResolvedFlow) -> float | None:
     return min((rate for rate in rates if rate is not None), default=None)
 
 
-def _numbers(resolved: Resolved, rows: pd.DataFrame, overview: pd.DataFrame) -> Panel:
+def _numbers(resolved: Resolved, rows: pd.DataFrame, events: "Sequence[Events]") -> Panel:
     """Draw the time-sequence graph: packets sent, those sent again, and what is acknowledged."""
     curves: list[Curve] = []
     several, drawn = len(resolved.flow_names) > 1, resolved.flow_names[:MOST_LINES]
@@ -312,8 +318,6 @@ def _numbers(resolved: Resolved, rows: pd.DataFrame, overview: pd.DataFrame) -> 
                 colour = 1 if kind == _RETRANSMITTED and not several else number
                 own_label = f"{name}: {label}" if several else label
                 curves.append(Curve(own_label, times, numbers, style, colour))  # type: ignore[arg-type]
-    drops = [row["time_s"].to_numpy(dtype=float) for row in by_name(of_kind(overview, "drop")).values()]
-    events = (Events("drop", np.sort(np.concatenate(drops))),) if drops else ()
     return Panel(
         TIME,
         "packet number",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 
 from ackclock.charts import Chart, Panel, StraightLine
+from ackclock.overview import DROP, DROP_OR_LOSS, LOSS
 from ackclock.pictures.atm import cell_panel, rate_panel
 from ackclock.pictures.line_end import end_panels
 from ackclock.pictures.parts import (
@@ -109,7 +110,7 @@ def _throughput(resolved: Resolved, overview: pd.DataFrame, reference_lines: "Se
 
 def _is_unsteady(resolved: Resolved, overview: pd.DataFrame) -> bool:
     """Return whether packets were dropped, or the longest queue is another at the end of the run."""
-    if (overview["kind"] == "drop").any():
+    if overview["kind"].isin([DROP, LOSS, DROP_OR_LOSS]).any():
         return True
     queued, begin, end = of_kind(overview, "queue"), resolved.run.warmup_s, end_s(resolved)
     quarter = (end - begin) / 4.0

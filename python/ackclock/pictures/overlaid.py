@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-import numpy as np
-
-from ackclock.charts import Chart, Curve, Events, Panel, StraightLine
+from ackclock.charts import Chart, Curve, Panel, StraightLine
 from ackclock.pictures.linked import QUEUES
 
 MOST_CURVES: Final = 12
@@ -53,9 +51,9 @@ def _overlaid(panels: Sequence[Panel], labels: Sequence[str]) -> Panel:
             curves.append(replace(curve, label=name, colour=colour, notes=notes))
     ranges = [panel.x_range for panel in panels if panel.x_range is not None]
     events = [
-        replace(_together(panel.events, f"{label}: {panel.events[0].label}"), colour=number if simple else None)
+        replace(one, label=f"{label}, {one.label}", colour=number)
         for number, (panel, label) in enumerate(zip(panels, labels, strict=True))
-        if panel.events
+        for one in panel.events
     ]
     return replace(
         panels[0],
@@ -70,10 +68,6 @@ def _overlaid(panels: Sequence[Panel], labels: Sequence[str]) -> Panel:
         first_in_front=False,
         second=panels[0].second if all(panel.second == panels[0].second for panel in panels) else None,
     )
-
-
-def _together(events: Sequence[Events], label: str) -> Events:
-    return Events(label, np.sort(np.concatenate([one.x for one in events])))
 
 
 def _lines(panels: Sequence[Panel]) -> list[StraightLine]:

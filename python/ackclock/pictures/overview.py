@@ -8,9 +8,10 @@ import pandas as pd
 from ackclock.charts import Chart
 from ackclock.pictures.aqm import aqm_panels
 from ackclock.pictures.delays import delay_panels
+from ackclock.pictures.dropped import drop_events
 from ackclock.pictures.magnified import is_magnified, magnified_chart
-from ackclock.pictures.parts import named_lines, window_panel
-from ackclock.pictures.queues import drop_events, longest_queues, queue_panel, rate_panel
+from ackclock.pictures.parts import finishes, named_lines, window_panel
+from ackclock.pictures.queues import longest_queues, queue_panel, rate_panel
 from ackclock.pictures.states import state_panels
 from ackclock.pictures.transfers import completion_panel, ping_panel
 from ackclock.scenario import Resolved
@@ -86,11 +87,11 @@ def overview_chart(
         waiting = named_lines(line for line in reference_lines if line.kind == "queue" and line.name in queues)
         panels.append(queue_panel(resolved, overview, queues, lines=waiting))
     else:
-        panels = [replace(panels[0], events=drop_events(overview, ()))]
+        panels = [replace(panels[0], events=drop_events(resolved, overview, ()))]
     rates = rate_panel(resolved, overview, queues)
     panels += [] if rates is None else [rates]
     if measured.states is not None and len(measured.states):
-        panels[:1] = state_panels(resolved, measured.states, panels[0])
+        panels[:1] = state_panels(resolved, measured.states, panels[0], finishes(overview))
     panels += aqm_panels(resolved, measured.aqm)
     pings = ping_panel(resolved, overview)
     panels += [] if pings is None else [pings]

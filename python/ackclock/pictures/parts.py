@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ackclock.charts import Curve, Panel, Span, StraightLine
+from ackclock.overview import FINISH
 from ackclock.scenario import Resolved
 from ackclock.wording import plural
 
@@ -23,6 +24,8 @@ TIME: Final = "time [s]"
 ALIKE: Final = 0.01
 """Relative difference of values of the theory below which they are one line."""
 MOST_THEORY_LINES: Final = 3
+IDLE: Final = " (idle ones: the last value)"
+"""Words for a band of sources that are idle at times: the overview does not say when."""
 
 
 def end_s(resolved: Resolved) -> float:
@@ -62,8 +65,9 @@ def held(rows: pd.DataFrame, times: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def step_curve(label: str, rows: pd.DataFrame, end: float, colour: int) -> Curve:
-    """Return the curve of a value that holds until the next, the last one until the end."""
-    times = np.append(rows["time_s"].to_numpy(dtype=float), end)
+    """Return the curve of a value that holds until the next, the last one until an end, such as the run's."""
+    times = rows["time_s"].to_numpy(dtype=float)
+    times = np.append(times, max(end, times[-1]))
     values = np.append(rows["value"].to_numpy(dtype=float), rows["value"].iloc[-1])
     return Curve(label, times, values, "step", colour)
 
@@ -74,7 +78,15 @@ def grid(resolved: Resolved) -> NDArray[np.float64]:
     return np.linspace(0.0, end_s(resolved), points)
 
 
-def flow_curves(resolved: Resolved, values: Mapping[str, pd.DataFrame]) -> tuple[Curve, ...]:
+def finishes(overview: pd.DataFrame) -> dict[str, float]:
+    """Return when the flows that finished did so [s]: a value that they had no longer holds."""
+    rows = of_kind(overview, FINISH)
+    return dict(zip(rows["name"].astype(str), rows["time_s"].astype(float), strict=True))
+
+
+def flow_curves(
+    resolved: Resolved, values: Mapping[str, pd.DataFrame], ends: Mapping[str, float] | None = None
+) -> tuple[Curve, ...]:
     """Draw a line for each flow, or a band for the flows of large groups and lines for the others.
 
     Parameters
@@ -83,12 +95,17 @@ def flow_curves(resolved: Resolved, values: Mapping[str, pd.DataFrame]) -> tuple
         The scenario that was run.
     values : mapping of str to DataFrame
         Rows of `time_s` and `value` by the flow's name; each value holds until the next.
+    ends : mapping of str to float, optional
+        What `finishes` gives: the last value of a flow holds until there; of others to the end of the run.
     """
+    ends = {} if ends is None else ends
     single, banded = _split(resolved)
-    band = _band([values[name] for name in banded if name in values], grid(resolved))
+    present = [name for name in banded if name in values]
+    idle = IDLE if any(flow.kind == "web" and flow.names[0] in banded for flow in resolved.flows) else ""
+    band = _band([(values[name], ends.get(name, np.inf)) for name in present], grid(resolved), idle)
     first = 1 if band else 0
     lines = [
-        step_curve(name, values[name], end_s(resolved), number)
+        step_curve(name, values[name], ends.get(name, end_s(resolved)), number)
         for number, name in enumerate(single, first)
         if name in values
     ]
@@ -106,15 +123,18 @@ def _split(resolved: Resolved) -> tuple[list[str], list[str]]:
     return [name for name in names if name in single], [name for name in names if name not in single]
 
 
-def _band(flows: Sequence[pd.DataFrame], times: NDArray[np.float64]) -> tuple[Curve, ...]:
-    """Return the band from the lowest to the highest value and the median; a flow counts from its first value on."""
+def _band(flows: Sequence[tuple[pd.DataFrame, float]], times: NDArray[np.float64], words: str) -> tuple[Curve, ...]:
+    """Return the band from the lowest to the highest value, and the median.
+
+    A flow counts from its first value until its end, which it is given with.
+    """
     if not flows:
         return ()
-    values = np.stack([held(rows, times) for rows in flows])
+    values = np.stack([np.where(times <= end, held(rows, times), np.nan) for rows, end in flows])
     started = ~np.isnan(values).all(axis=0)
     times, values = times[started], values[:, started]
     low, median, high = np.nanmin(values, axis=0), np.nanmedian(values, axis=0), np.nanmax(values, axis=0)
-    label = f"lowest to highest of {plural(len(flows), 'flow')}"
+    label = f"lowest to highest of {plural(len(flows), 'flow')}{words}"
     return (
         Curve(label, times, median, "step-band", 0, low, high),
         Curve("median", times, median, "step", 0),
@@ -128,7 +148,7 @@ def window_panel(
     return Panel(
         TIME,
         "cwnd [packets]",
-        flow_curves(resolved, by_name(of_kind(overview, "cwnd"))),
+        flow_curves(resolved, by_name(of_kind(overview, "cwnd")), finishes(overview)),
         title,
         tuple(lines),
         spans=warmup(resolved, "warm-up, not measured"),

@@ -5,11 +5,13 @@ from typing import Final
 
 import pandas as pd
 
-from ackclock.charts import Events, Panel, StraightLine
+from ackclock.charts import Panel, StraightLine
+from ackclock.pictures.dropped import drop_events
 from ackclock.pictures.parts import MOST_LINES, TIME, by_name, end_s, of_kind, step_curve, warmup
 from ackclock.scenario import Resolved
 from ackclock.scenario.copies import described_name
-from ackclock.scenario.resolved_buffers import PacketBuffer
+from ackclock.scenario.resolved_buffers import ByteBuffer, PacketBuffer
+from ackclock.units import show
 from ackclock.wording import plural
 
 MBIT: Final = 1e6
@@ -65,7 +67,7 @@ def queue_panel(
         curves,
         title,
         (*near, *far, *lines),
-        drop_events(overview, names),
+        drop_events(resolved, overview, names),
         warmup(resolved),
         x_range=(0.0, end_s(resolved)),
         y_top=top,
@@ -103,24 +105,34 @@ def rate_panel(resolved: Resolved, overview: pd.DataFrame, names: Sequence[str])
     return Panel(TIME, "rate [Mbit/s]", curves, spans=warmup(resolved), x_range=(0.0, end))
 
 
-def drop_events(overview: pd.DataFrame, names: Sequence[str]) -> tuple[Events, ...]:
-    """Return the drops of each link, in the colour of its queue."""
-    return tuple(
-        Events("drop", rows["time_s"].to_numpy(dtype=float), names.index(name) if name in names else None)
-        for name, rows in by_name(of_kind(overview, "drop")).items()
-    )
-
-
 def _buffers(resolved: Resolved, names: Sequence[str], far: float) -> tuple[list[StraightLine], list[StraightLine]]:
-    """Return the lines of the buffers up to a size, and those of larger ones, with their sizes."""
+    """Return the lines of the buffers up to a size, and those of larger ones, with their sizes.
+
+    A buffer in bytes has its line where the largest packets that cross the link fill it; its label says so where there
+    are smaller ones, of which more fit.
+    """
     near, beyond = [], []
     for number, name in enumerate(names):
-        buffer = resolved.elements_by_name[name].buffer
-        if not isinstance(buffer, PacketBuffer):
+        buffer, sizes = resolved.elements_by_name[name].buffer, _packet_sizes(resolved, name)
+        if buffer is None or (isinstance(buffer, ByteBuffer) and not sizes):
             continue
-        if buffer.packets <= far:
-            near.append(StraightLine(float(buffer.packets), "buffer", "limit", colour=number))
-        else:
-            label = f"buffer of {name}, above: {plural(buffer.packets, 'packet')}"
-            beyond.append(StraightLine(float(buffer.packets), label, "limit", colour=number))
+        packets = int(buffer.capacity_packets(max(sizes, default=0)))
+        size = plural(packets, "packet")
+        if isinstance(buffer, ByteBuffer):
+            size = f"{size} of {max(sizes)} B" if packets <= far else show(buffer.bytes, "B", 4)
+        if packets > far:
+            beyond.append(StraightLine(float(packets), f"buffer of {name}, above: {size}", "limit", colour=number))
+            continue
+        is_plain = isinstance(buffer, PacketBuffer) or len(sizes) == 1
+        near.append(
+            StraightLine(float(packets), "buffer" if is_plain else f"buffer of {name}: {size}", "limit", colour=number)
+        )
     return near, beyond
+
+
+def _packet_sizes(resolved: Resolved, name: str) -> set[int]:
+    """Return the sizes of data packets, of ACKs and of echoes that cross a link [B]."""
+    index = resolved.element_indices[name]
+    there = {flow.packet_bytes for flow in resolved.flows if index in flow.path}
+    back = {flow.answer_bytes for flow in resolved.flows if index in flow.return_path}
+    return there | back

@@ -1,7 +1,7 @@
 """States of senders with selective acknowledgment: bands behind cwnd or lanes, events on cwnd, and rates."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -27,7 +27,7 @@ LANE: Final = 0.35
 MBIT: Final = 1e6
 
 
-def state_panels(resolved: Resolved, states: pd.DataFrame, windows: Panel) -> list[Panel]:
+def state_panels(resolved: Resolved, states: pd.DataFrame, windows: Panel, ends: Mapping[str, float]) -> list[Panel]:
     """Draw the states of one sender behind its cwnd, or those of several in lanes; and the rates of those that pace.
 
     Parameters
@@ -39,14 +39,15 @@ def state_panels(resolved: Resolved, states: pd.DataFrame, windows: Panel) -> li
         drawn.
     windows : Panel
         Panel of the windows.
+    ends : mapping of str to float
+        The ends of the flows that finished [s]; rates are drawn until there.
 
     Returns
     -------
     list of Panel
         The panel of the windows, and others if there are some; more than six senders have no lanes.
     """
-    rows = states[states["replication"] == states["replication"].min()]
-    flows = by_name(rows.rename(columns={"flow": "name"}))
+    flows = _flows(states)
     panels = [windows]
     if len(flows) == 1:
         (own,) = flows.values()
@@ -56,8 +57,20 @@ def state_panels(resolved: Resolved, states: pd.DataFrame, windows: Panel) -> li
         panels.append(_lanes(resolved, flows))
     paced = {name: own for name, own in flows.items() if own["pacing_rate_bps"].notna().any()}
     if 0 < len(paced) <= MOST_RATES:
-        panels.append(_rates(resolved, paced))
+        panels.append(_rates(resolved, paced, ends))
     return panels
+
+
+def lanes_panel(resolved: Resolved, states: pd.DataFrame | None, title: str) -> Panel | None:
+    """Draw the states of senders in lanes, also that of one alone; None without any, or with more than six."""
+    flows = {} if states is None or not len(states) else _flows(states)
+    return replace(_lanes(resolved, flows), title=title) if 0 < len(flows) <= MOST_LINES else None
+
+
+def _flows(states: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Give the states of each flow in the first replication."""
+    rows = states[states["replication"] == states["replication"].min()]
+    return by_name(rows.rename(columns={"flow": "name"}))
 
 
 def _lanes(resolved: Resolved, flows: dict[str, pd.DataFrame]) -> Panel:
@@ -77,13 +90,14 @@ def _lanes(resolved: Resolved, flows: dict[str, pd.DataFrame]) -> Panel:
     )
 
 
-def _rates(resolved: Resolved, flows: dict[str, pd.DataFrame]) -> Panel:
+def _rates(resolved: Resolved, flows: dict[str, pd.DataFrame], ends: Mapping[str, float]) -> Panel:
     curves, spans = [], list(warmup(resolved))
     for number, (name, own) in enumerate(flows.items()):
+        end = ends.get(name, end_s(resolved))
         whose = f"{name}: " if len(resolved.flow_names) > 1 else ""
         for offset, rate in enumerate(("pacing", "delivery")):
             values = own.assign(value=own[f"{rate}_rate_bps"] / MBIT)
-            curves.append(step_curve(f"{whose}{rate} rate", values, end_s(resolved), 2 * number + offset))
+            curves.append(step_curve(f"{whose}{rate} rate", values, end, 2 * number + offset))
         if len(flows) == 1:
             spans += _bands(resolved, own, "phase", PHASES)
     top = 1.3 * max(float(np.nanquantile(curve.y, 0.98)) for curve in curves if not np.isnan(curve.y).all())

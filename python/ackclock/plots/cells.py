@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ackclock.charts import Array, HeatMap
+from ackclock.wording import significant
 
 MOST_WRITTEN: Final = 200
 """Largest number of cells that have their numbers in them."""
@@ -53,8 +54,8 @@ def _text(cells: HeatMap, place: tuple[int, ...]) -> str:
     value = float(cells.values[place])
     low, high = (_end(end, place) for end in (cells.low, cells.high))
     half = (high - low) / 2.0
-    text = f"{value:.4g}"
-    return f"{text}\n\u00b1{half:.2g}" if half > ROUNDING * abs(value) else text
+    text = significant(value, 4)
+    return f"{text}\n\u00b1{significant(half, 2)}" if half > ROUNDING * abs(value) else text
 
 
 def _end(end: Array | None, place: tuple[int, ...]) -> float:

@@ -16,7 +16,9 @@ LOOKS: dict[str, dict[str, Any]] = {
     "limit": {"linestyle": ":", "linewidth": 1.2},
     "whole": {"linestyle": "-", "linewidth": 1.0},
 }
-EVENT: dict[str, Any] = {"linestyle": "", "marker": "x", "markersize": 5.0}
+EVENT: dict[str, Any] = {"linestyle": "", "markersize": 5.0}
+EVENT_MARKERS = ("x", "+", "1", "2", "3", "4", "|")
+"""Marks of events by the order of their labels: no two differ by colour alone."""
 EVENT_HEIGHT = 1.02
 LABEL_DISTANCE = 0.055
 """Least distance of two names in the margin, relative to the axis."""
@@ -59,11 +61,15 @@ def put_margin_names(axes: Axes, lines: Sequence[StraightLine]) -> None:
 
 def draw_events(axes: Axes, events: Sequence[Events]) -> dict[str, Any]:
     """Mark events along the upper edge, and return what the legend shows of each label."""
+    labels = list(dict.fromkeys(one.label for one in events))
+    drawn: dict[str, Any] = {}
     for one in events:
         height = np.full(len(one.x), EVENT_HEIGHT)
-        look = {"color": colour(one.colour, "black"), "clip_on": False, **EVENT}
-        axes.plot(one.x, height, transform=axes.get_xaxis_transform(), **look)
-    return {one.label: Line2D([], [], color=GREY, **EVENT) for one in events}
+        marker = EVENT_MARKERS[labels.index(one.label) % len(EVENT_MARKERS)]
+        look = {"color": colour(one.colour, "black"), "marker": marker, **EVENT}
+        axes.plot(one.x, height, transform=axes.get_xaxis_transform(), clip_on=False, **look)
+        drawn.setdefault(one.label, Line2D([], [], **look))
+    return drawn
 
 
 def draw_spans(axes: Axes, spans: Sequence[Span]) -> dict[str, Any]:

@@ -5,8 +5,9 @@ from typing import Any, Final
 
 import matplotlib as mpl
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart; yellow is left out, because it fades on white.
-COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+# Okabe and Ito's colours, which colour-blind readers can tell apart, with a dark red in place of yellow, which fades on
+# white. Marks and dashes begin again after six, so that no two of 24 curves have both alike.
+COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#882255")
 GREY: Final = "0.35"
 MARKERS: Final = ("o", "s", "^", "D", "v", "P")
 DASHES: Final[tuple[Any, ...]] = ("-", (0, (4, 2)), "-.", (0, (1, 1)), (0, (6, 2, 1, 2)), (0, (2, 2)))
@@ -38,6 +39,7 @@ def style(*, math: bool = False) -> AbstractContextManager[None]:
     """
     return mpl.rc_context(
         {
+            "axes.formatter.limits": [-5, 9],  # powers of ten between which numbers have no exponent
             "axes.formatter.useoffset": False,
             "axes.grid": True,
             "axes.spines.right": False,

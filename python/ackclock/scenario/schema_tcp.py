@@ -219,7 +219,8 @@ class Tcp(Table):
     receive_buffer_max: LargestBuffer = _preset("largest size to which it grows, the third number")
     send_buffer: SendBuffer = _preset(
         "sack: send buffer of a new connection, the second number of `tcp_wmem`; what waits in it and what is not "
-        "acknowledged, with 1280 B more for each packet, fit into it, and it grows to twice cwnd, three times with bbr"
+        "acknowledged fit into it, in the kernel's memory for a packet (tcp.md, socket buffers), and it grows to twice "
+        "cwnd, three times with bbr"
     )
     send_buffer_max: LargestBuffer = _preset("largest size to which it grows, the third number")
     idle_restart: Annotated[bool | None, Flag()] = _preset(

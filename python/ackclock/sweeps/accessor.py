@@ -10,7 +10,7 @@ from ackclock.errors import Fault, SweepError
 from ackclock.scenario.arguments import NUMBER, TEXT, check_arguments
 from ackclock.stats import estimates
 from ackclock.sweeps.pictured import against_panels, curve_panels, heat_panels
-from ackclock.sweeps.tables import UNIT_SCALES
+from ackclock.sweeps.scales import DIGITS, scale_of
 from ackclock.tables import Printed, TableText, html_table, rich_table
 from ackclock.wording import amount, number, significant
 
@@ -239,8 +239,8 @@ def _coordinate(values: "xr.DataArray", place: int) -> str:
     if values.dtype.kind != "f":
         return str(value)
     unit = str(values.attrs.get("units", ""))
-    divisor, shown = UNIT_SCALES.get(unit, (1.0, unit))
-    return f"{value / divisor:g} {shown}".strip()
+    divisor, shown = scale_of([value], unit)
+    return f"{significant(value / divisor, DIGITS)} {shown}".strip()
 
 
 def _cell(found: "xr.Dataset", unit: str) -> str:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ackclock.charts import Array, Curve, HeatMap, Panel
+from ackclock.sweeps.scales import scale_of, words_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
 MOST_CURVES: Final = 6
 MOST_NOTES: Final = 12
-_UNITS: Final = {"bit/s": (1e6, "Mbit/s"), "s": (1e-3, "ms"), "1": (1e-2, "%")}
-_AXIS_UNITS: Final = {"bit/s": (1e6, "Mbit/s"), "s": (1e-3, "ms")}
+_ENDS: Final = ("mean", "low", "high")
 _FRACTION: Final = "_fraction"
 Variable = tuple[str, "xr.Dataset"]
 
@@ -76,7 +76,7 @@ def against_panels(data: "xr.Dataset", axes: Sequence[str], across: Variable, up
     (x_name, x_found), (y_name, y_found) = across, up
     x_divisor, x_unit = _unit(x_name, x_found)
     y_divisor, y_unit = _unit(y_name, y_found)
-    notes = [f"{value:g}" if isinstance(value, float) else str(value) for value in data[axes[0]].values.tolist()]
+    notes = _words(data[axes[0]])[1]
     curves: list[Curve] = []
     for others, x_values, y_values in _series(data, axes, x_found, y_found):
         ends = zip(x_values, y_values, strict=True)
@@ -103,7 +103,7 @@ def _series(
 def _elements(found: "xr.Dataset", axes: Sequence[str]) -> Iterator[tuple[str, list[Array]]]:
     """Give mean, low and high of each flow or link, with the axes in order."""
     others = [str(dim) for dim in found["mean"].dims if dim not in axes]
-    ends = [found[name].transpose(*others, *axes).values for name in ("mean", "low", "high")]
+    ends = [found[name].transpose(*others, *axes).values for name in _ENDS]
     if not others:
         yield "simulated", ends
         return
@@ -126,12 +126,12 @@ def _axis(values: "xr.DataArray") -> tuple[Array, str, list[str] | None]:
 def _words(values: "xr.DataArray") -> tuple[str, list[str]]:
     """Give the label and the words of an axis of a heat map, whose values are evenly apart whatever they are."""
     places, label, words = _axis(values)
-    return label, [f"{place:g}" for place in places] if words is None else words
+    return label, words_of(places) if words is None else words
 
 
 def _scale(values: "xr.DataArray") -> tuple[float, str]:
     unit = str(values.attrs.get("units", ""))
-    return _AXIS_UNITS.get(unit, (1.0, unit))
+    return scale_of([values.values], unit)
 
 
 def _unit(name: str, found: "xr.Dataset") -> tuple[float, str]:
@@ -139,7 +139,7 @@ def _unit(name: str, found: "xr.Dataset") -> tuple[float, str]:
     unit = str(found.attrs.get("units", ""))
     if unit == "1" and not name.endswith(_FRACTION):
         return 1.0, ""
-    divisor, shown = _UNITS.get(unit, (1.0, unit))
+    divisor, shown = (1e-2, "%") if unit == "1" else scale_of([found[end].values for end in _ENDS], unit)
     return divisor, f" [{shown}]" if shown else ""
 
 

@@ -20,11 +20,12 @@ from ackclock.scenario.arguments import (
 from ackclock.scenario.override import with_run_fields
 from ackclock.scenario.scenario import ORIGIN_OR_SCENARIO
 from ackclock.sweeps.axes import axes_of
+from ackclock.sweeps.charting import sweep_chart
 from ackclock.sweeps.dataset import Finished, as_dataset, finished_points
 from ackclock.sweeps.plan import Plan, plan
 from ackclock.sweeps.running import OnProgress, Ran, run_points, said_before
 from ackclock.sweeps.store import Folder, Memory, Store
-from ackclock.sweeps.tables import class_table, completion_table, flow_table, link_table, ping_table, sweep_chart
+from ackclock.sweeps.tables import class_table, completion_table, flow_table, link_table, ping_table
 
 if TYPE_CHECKING:
     import pandas as pd
