@@ -50,7 +50,7 @@ def test_a_stock_host_s_buffers_keep_as_many_packets_in_flight_as_docs_tcp_md_sa
     link = {"name": "link", "rate": "1 Gbit/s", "delay": "300 ms"}
     flow = {"path": ["link"], "tcp": tcp}
     result = ackclock.run({"link": [link], "flow": [flow], "run": {"duration": "40 s", "warmup": "20 s"}})
-    found = {sends: size / of_packet for size, of_packet, sends in socket_buffers(result.resolved.flows[0])}
+    found = {one.is_send: one.packets for one in socket_buffers(result.resolved.flows[0])}
     assert {sends: int(packets) for sends, packets in found.items()} == {True: 1025, False: 2172}
     (row,) = result.summary["flows"]
     in_flight = row["throughput_bps"]["mean"] * row["rtt_mean_s"]["mean"] / 12000.0
