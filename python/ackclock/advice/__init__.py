@@ -17,6 +17,7 @@ from ackclock.advice.targets import read_targets
 from ackclock.errors import AdviceError, ArgumentError, Fault, shown
 from ackclock.findings import Finding, Kind
 from ackclock.paths import meets_acks
+from ackclock.result import Result
 from ackclock.scenario import Resolved
 from ackclock.scenario.arguments import (
     COUNT,
@@ -30,7 +31,7 @@ from ackclock.scenario.arguments import (
     check_arguments,
 )
 from ackclock.scenario.scenario import ORIGIN_OR_SCENARIO
-from ackclock.wording import megabytes
+from ackclock.wording import megabytes, seconds
 
 __all__ = [
     "Advice",
@@ -148,7 +149,7 @@ def advise(  # noqa: PLR0913  by keyword
         bench.resolved.title,
         tuple(found.values()),
         () if any(one.changes for one in found.values()) else tuple(_reasons(bench, found, wanted)),
-        "" if base is None else base.summary["verdict"],
+        "" if base is None else _verdict(bench, base),
         () if base is None else base.findings,
     )
 
@@ -160,6 +161,13 @@ def _refuse_controllers(given: object) -> None:
         names = ", ".join(map(str, given)) if isinstance(given, Mapping) else shown(given)
         hint = "give the flows a control of the engine, or compare runs with ackclock.sweep, which takes controllers"
         raise ArgumentError(Fault('advise(), argument "controllers"', why, names, "None", hint))
+
+
+def _verdict(bench: Bench, base: Result) -> str:
+    """Give the verdict of the scenario as it is; with the time simulated, if that is not the scenario's."""
+    measured_s = base.resolved.run.measured_s
+    other = "" if measured_s == bench.resolved.run.measured_s else f" (simulated for {seconds(measured_s)})"
+    return f"{base.summary['verdict']}{other}"
 
 
 def _wanted(topics: Collection[str] | None) -> Mapping[str, Callable[..., Recommendation | None]]:
