@@ -132,15 +132,16 @@ MAY_IMPORT = {
     "__main__": {"cli"},
     "cli": {
         *{"advice", "api", "comparison", "console", "experiments", "lab", "listings", "mahimahi", "overriding"},
-        *{"progress", "folders", "report", "scenario", "storage", "sweeps", "telling", "terminal"},
+        *{"progress", "folders", "report", "scenario", "storage", "telling", "terminal", "varying"},
     },
+    "varying": {"console", "overriding", "progress", "sweeps", "terminal"},
     "overriding": {"scenario"},
     "telling": {"api", "console", "overriding", "result", "storage", "terminal"},
 }
 # Other people's packages that one module alone may import.
 ONLY_IMPORTER: dict[str, str | set[str]] = {
     "matplotlib": "plots",
-    "typer": {"cli", "overriding", "telling"},
+    "typer": {"cli", "overriding", "telling", "varying"},
     "pint": "units",
     "xarray": "sweeps",
     "distributed": "sweeps",

@@ -278,6 +278,15 @@ def test_the_command_line_says_what_it_left_and_goes_on(tmp_path: Path) -> None:
         assert (tmp_path / "out" / name).stat().st_size > 0
 
 
+def test_a_field_of_two_axes_is_refused_on_the_command_line_too(tmp_path: Path) -> None:
+    path = tmp_path / "small.toml"
+    path.write_text(SCENARIO)
+    for second in ("link.satellite.buffer=30,40", "run.seed=1,2 & link.satellite.buffer=30,40"):
+        vary = ["--vary", "link.satellite.buffer=10,20", "--vary", second]
+        done = CliRunner().invoke(app, ["sweep", str(path), *vary, "--out", str(tmp_path / "out")])
+        assert str(done.exception).startswith('axis "link.satellite.buffer": is given twice; allowed each field once')
+
+
 def test_a_point_that_runs_until_it_is_known_has_as_many_replications_as_its_run(tmp_path: Path) -> None:
     precise = {"run.precision": {"quantity": "flow.flow.throughput", "within": "1%", "batch": 3, "most": 12}}
     path = tmp_path / "small.toml"

@@ -87,6 +87,26 @@ def parse_axis(text: str) -> Axis:
     return zipped_axis([_parse_field(part) for part in text.split(" & ")])
 
 
+def by_fields(axes: Sequence[Axis]) -> dict[tuple[str, ...], Sequence[tuple[Any, ...]]]:
+    """Give the values of several axes by their fields, as `sweep` takes them.
+
+    Raises
+    ------
+    SweepError
+        If two axes have a field in common.
+    """
+    refuse_shared_fields(axes)
+    return {axis.fields: axis.rows for axis in axes}
+
+
+def refuse_shared_fields(axes: Sequence[Axis]) -> None:
+    """Refuse axes that have a field in common."""
+    fields = [field for axis in axes for field in axis.fields]
+    twice = next((field for place, field in enumerate(fields) if field in fields[:place]), None)
+    if twice is not None:
+        _refuse(twice, "is given twice", allowed="each field once; all its values in one axis")
+
+
 def zipped_axis(fields: Sequence[tuple[str, Sequence[Any]]]) -> Axis:
     """Make an axis along which fields change in step; each is given with its values.
 
