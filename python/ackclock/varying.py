@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ackclock.console import console
 from ackclock.overriding import Limit, Overrides, changes
 from ackclock.progress import ProgressBar
 from ackclock.terminal import INTERRUPTED
@@ -39,7 +40,9 @@ def print_sweep(  # noqa: PLR0913  one argument an option
     overrides: Overrides = None,
     limit: Limit = None,
 ) -> None:
-    """Simulate SCENARIO at each point of the axes; write labelled data (NetCDF), tables (CSV) and a picture to DIR.
+    """Simulate SCENARIO at each point of the axes; print a table of the points, and write files to DIR.
+
+    The files are labelled data (NetCDF), tables (CSV) and a picture.
 
     A bare number has the unit with which the scenario writes the field. Each finished point is kept at once: the same
     command goes on where an earlier one was interrupted or killed. Exit status: 0, 2 for bad input, 130 after Ctrl-C.
@@ -56,10 +59,12 @@ def print_sweep(  # noqa: PLR0913  one argument an option
         with ProgressBar(f"{len(planned.points)} points", steps=1, step_s=after_s) as bar:
             ran = sweeps.run_planned(planned, store, jobs=jobs, cluster=cluster, on_progress=bar, limit=limit or None)
             bar.step("drawing")
-            sweeps.collected(planned, store, out)
+            data = sweeps.collected(planned, store, out)
     except KeyboardInterrupt:
         typer.echo(f"Interrupted: the finished points are saved in {out}; run the same command to resume", err=True)
         raise typer.Exit(INTERRUPTED) from None
+    console().print(data.ackclock)
+    typer.echo()
     for warning, count in planned.warnings.items():
         typer.echo(f"Warning (at {count} of {len(planned.points)} points): {warning}")
     typer.echo(f"{ran.points} points ({ran.points - ran.computed} cached)")

@@ -1,6 +1,7 @@
 """Sweeps: what is kept, what is computed again, and that nothing but the scenario decides the numbers."""
 
 import errno
+import re
 import socket
 from pathlib import Path
 
@@ -274,6 +275,11 @@ def test_the_command_line_says_what_it_left_and_goes_on(tmp_path: Path) -> None:
     assert "2 points (0 cached)" in first.output
     assert "2 points (2 cached)" in second.output
     assert "Warning (at 2 of 2 points)" in first.output
+    for output in (first.output, second.output):
+        table = output.partition("points (")[0]
+        assert re.search(r"^10 pkt +flow +\d[\d.]* kbit/s .*%.* ms$", table, re.MULTILINE)
+        assert re.search(r"^15 pkt +flow ", table, re.MULTILINE)
+        assert re.search(r"^ +±[\d.]+% ", table, re.MULTILINE)
     for name in ("sweep.nc", "flows.csv", "links.csv", "picture.png", "picture.svg"):
         assert (tmp_path / "out" / name).stat().st_size > 0
 
