@@ -1,6 +1,7 @@
 """Origin of a scenario: a TOML file, TOML text or a mapping, and the line of each of its fields."""
 
 import re
+import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -74,7 +75,7 @@ def read_source(origin: str | Path | Mapping[str, Any]) -> Source:
     if isinstance(origin, str) and "\n" in origin:
         return _parsed("scenario", origin)
     path = _found(Path(origin))
-    return replace(_parsed(str(path), _file_text(path)), folder=path.parent)
+    return replace(_parsed(str(path), _file_text(path, text=isinstance(origin, str))), folder=path.parent)
 
 
 def _found(path: Path) -> Path:
@@ -83,15 +84,21 @@ def _found(path: Path) -> Path:
     return ready_path(path.name) if ready else path
 
 
-def _file_text(path: Path) -> str:
+def _file_text(path: Path, *, text: bool) -> str:
+    """Read a file; `text` is whether the user gave a string, which may be meant as TOML."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir() and not _is_of_the_shell(path):
+            raise _refused(path, "is not a regular file", "give the path of a .toml file, or /dev/stdin")
         with path.open("rb") as file:
             content = file.read(_LARGEST_FILE + 1)
         if len(content) > _LARGEST_FILE:
             raise _refused(path, "the file is larger than 10 MB")
         return content.decode("utf-8-sig")
+    except ScenarioError:
+        raise
     except FileNotFoundError:
-        lists = "`ackclock scenarios` lists the ready ones; a string is taken as TOML text only if it has a line break"
+        lists = "`ackclock scenarios` lists the ready ones"
+        lists += "; a string is taken as TOML text only if it has a line break" if text else ""
         hint = did_you_mean(path.stem, ready_names())
         raise _refused(path, "there is no such file", f"{hint} {lists}" if hint else lists) from None
     except IsADirectoryError:
@@ -101,6 +108,11 @@ def _file_text(path: Path) -> str:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise _refused(path, f"cannot be read: {reason}") from None
+
+
+def _is_of_the_shell(path: Path) -> bool:
+    """Return whether a path is standard input, or what a shell gives for `<(command)`: it has an end to wait for."""
+    return str(path) == "/dev/stdin" or str(path.parent) in {"/dev/fd", "/proc/self/fd"}
 
 
 def _refused(path: Path, problem: str, hint: str | None = None) -> ScenarioError:
