@@ -86,7 +86,8 @@ def run(  # noqa: PLR0913  one argument an option
     resolved, warnings = api.resolve_with_warnings(scenario, changes(overrides, seed, replications))
     if out is not None or picture:
         names = () if out is None else (storage.RESULT, *storage.PICTURES)
-        folders.prepare_folder(Path() if out is None else out, names)
+        within = () if out is None else (storage.TRACE_FOLDER, storage.CAPTURE_FOLDER)
+        folders.prepare_folder(Path() if out is None else out, names, within)
     comparison = _simulate(resolved, warnings, picture=picture, threads=threads, limit=limit or None)
     result = comparison.result
     print_run(comparison, as_json=as_json)
