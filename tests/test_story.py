@@ -191,6 +191,17 @@ def test_the_command_tells_what_the_library_tells(sawtooth: ackclock.Result, tmp
     assert printed(str(path), "--set", 'link.line.buffer="10 pkt"') != printed(str(path))
 
 
+def test_the_command_names_its_own_arguments(tmp_path: Path) -> None:
+    path = tmp_path / "line.toml"
+    path.write_text(LINE.format(tcp="newreno-rfc6582", link="", flow='size = "3 pkt"'))
+    for arguments, message in (
+        (("two",), 'FLOW: has no flow of this name; given "two"; allowed "one"'),
+        (("two", "1"), 'FLOW: has no flow of this name; given "two"; allowed "one"'),
+        (("one", "1", "--loss", "1"), "PACKET, --loss: needs either packet or loss; given both"),
+    ):
+        assert str(CliRunner().invoke(app, ["story", str(path), *arguments]).exception) == message
+
+
 def test_a_packet_leaves_a_link_before_the_next_one_drops_it() -> None:
     story = ackclock.run("geo-retransmission-loss", picture=False).story(loss=2)
     told = words(story)

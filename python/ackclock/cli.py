@@ -11,7 +11,7 @@ from ackclock import listings, telling, varying
 from ackclock.console import console, print_run
 from ackclock.overriding import Limit, Overrides, assignment, changes
 from ackclock.progress import ProgressBar
-from ackclock.terminal import INTERRUPTED, faults_as_text, json_text, prepare_streams
+from ackclock.terminal import INTERRUPTED, as_options, faults_as_text, json_text, prepare_streams
 
 if TYPE_CHECKING:
     from ackclock.comparison import Comparison
@@ -308,7 +308,7 @@ def deliveries(
     scenario: ScenarioPath,
     link: Annotated[str, typer.Argument(metavar="LINK", help="Its name; NAME.reverse is the other direction.")],
     *,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write, in a folder that is created where it is missing.")],
     replication: Annotated[int, typer.Option(min=0, help="Replication whose random rate is written.")] = 0,
     overrides: Overrides = None,
 ) -> None:
@@ -319,8 +319,9 @@ def deliveries(
     """
     from ackclock import folders, mahimahi  # noqa: PLC0415
 
+    with as_options({"link": "LINK", "replication": "--replication"}, "deliveries"):
+        times_ms = mahimahi.deliveries(scenario, link, replication=replication, overrides=changes(overrides))
     folders.prepare_folder(out.parent, (out.name,))
-    times_ms = mahimahi.deliveries(scenario, link, replication=replication, overrides=changes(overrides))
     mahimahi.write_deliveries(out, times_ms)
     typer.echo(f"{len(times_ms)} deliveries in {times_ms[-1] / 1e3:g} s: {out}")
 
