@@ -53,7 +53,8 @@ MAY_IMPORT = {
     "plots": {"charts", "errors"},
     "recording": {"cost", "engine", "errors", "limits", "memory", "scenario", "traces"},
     "stories": {
-        *{"cost", "engine", "errors", "memory", "paths", "recording", "scenario", "tables", "traces", "wording"},
+        *{"cost", "engine", "errors", "memory", "paths", "recording", "scenario", "tables", "traces", "units"},
+        "wording",
     },
     "choosing": {"errors", "pictures", "scenario", "summary"},
     "storied": {"choosing", "errors", "pictured", "scenario", "stories"},
