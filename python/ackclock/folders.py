@@ -46,9 +46,9 @@ class Made:
 
 def made_in(folder: Path) -> Made:
     """Read the list of the files that ackclock made in a folder; one that cannot be read is empty."""
-    if not (folder / MADE).is_file():  # a pipe of this name would never end
-        return Made()
     try:
+        if not (folder / MADE).is_file():  # a pipe of this name would never end
+            return Made()
         content = json.loads((folder / MADE).read_bytes())
         files = {name: [str(part) for part in parts] for name, parts in content["files"].items() if _is_inside(name)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

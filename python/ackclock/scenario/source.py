@@ -3,7 +3,7 @@
 import re
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +25,7 @@ _TOML_PLACE = re.compile(
     r"(?P<problem>.*?) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL
 )
 _BARE_QUANTITY = re.compile(r"=\s*([+-]?[0-9.]+\s*[A-Za-zµ][A-Za-z/]*)\s*(?:#.*)?$")
+_TWICE = re.compile(r"cannot overwrite a value|cannot declare .* twice|duplicate inline table key")
 _LARGEST_FILE = 10_000_000
 MOST_PARTS_OF_A_KEY = 32
 
@@ -159,11 +160,25 @@ def _syntax_fault(message: str, text: str) -> Fault:
     column = int(match["column"] or len(lines[-1]) + 1)
     bare = _BARE_QUANTITY.search(lines[line - 1].rstrip("\r")) if line <= len(lines) else None
     hint = f'a quantity is written in quotes: "{bare[1].strip()}"' if bare else None
+    problem = _lower(match["problem"])
     if "illegal character '\\n'" in message.lower():
         hint = "a closing quote is missing"
-    return Fault(
-        f"line {line}, column {column}", f"is not valid TOML: {_lower(match['problem'])}", hint=hint, line=line
-    )
+    elif _TWICE.match(problem):
+        problem, hint = _twice(text, line, problem)
+    return Fault(f"line {line}, column {column}", f"is not valid TOML: {problem}", hint=hint, line=line)
+
+
+def _twice(text: str, line: int, problem: str) -> tuple[str, str | None]:
+    """Name the key or the table that is there for the second time, and the line of the first."""
+    try:
+        *before, (location, _) = _located("\n".join(text.split("\n")[:line]))
+    except ValueError:  # what follows on that line may be anything
+        return problem, None
+    inline = re.fullmatch(r"duplicate inline table key '(.*)'", problem)
+    key = inline[1] if inline else ".".join(part for part in location if isinstance(part, str))
+    earlier = [first for other, first in before if other == location and not inline]
+    hint = f"the first is in line {earlier[0]}" if earlier else None
+    return f'"{key}" is there twice' if earlier or inline else f'{problem}, of "{key}"', hint
 
 
 def _lower(message: str) -> str:
@@ -194,18 +209,24 @@ def line_index(text: str) -> dict[Location, int]:
     {('run',): 1, ('run', 'duration'): 2}
     """
     index: dict[Location, int] = {}
+    for location, line in _located(text):
+        index.setdefault(location, line)
+    return index
+
+
+def _located(text: str) -> Iterator[tuple[Location, int]]:
+    """Give each table and field with its line, in the order of the text; of a dotted key each part."""
     arrays: dict[Location, int] = {}
     table: Location = ()
     for line, statement in _statements(text):
         if statement.startswith("["):
             table = _header(statement, arrays)
-            index.setdefault(table, line)
+            yield table, line
         else:
             location = table
             for key in _keys(f"{statement}= 0"):
                 location = (*location, key)
-                index.setdefault(location, line)
-    return index
+                yield location, line
 
 
 def _statements(text: str) -> list[tuple[int, str]]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ackclock import units
 from ackclock.errors import Fault, SweepError, UnitError
 from ackclock.scenario.arguments import TEXT, check_arguments
-from ackclock.scenario.override import read_value, written_value
+from ackclock.scenario.override import read_list, read_value, written_value
 from ackclock.scenario.places import as_toml
 from ackclock.scenario.plain import refuse_odd_tables
 
@@ -255,8 +255,8 @@ def _range(field: str, text: str, matched: "re.Match[str]") -> list[Any]:
 
 def _list(field: str, text: str) -> list[Any]:
     place = f'axis "{field}"'
-    whole = read_value(f"[{text}]", place)
-    if isinstance(whole, list):
+    whole = read_list(text, place)
+    if whole is not None:
         return whole
     parts = [part.strip() for part in text.split(",")]
     if not all(parts):
