@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "stats": set[str](),
     "wording": {"units"},
     "histograms": {"replication"},
-    "delays": {"histograms", "quantities", "replication", "scenario"},
+    "delays": {"histograms", "paths", "quantities", "replication", "scenario"},
     "classes": {"delays", "quantities", "replication", "scenario", "stats"},
     "completions": {"groups", "histograms", "quantities", "replication", "scenario", "stats", "wording"},
     "pings": {"histograms", "quantities", "replication", "scenario", "stats"},
