@@ -12,7 +12,7 @@ from ackclock.stats import estimates
 from ackclock.sweeps.pictured import against_panels, curve_panels, heat_panels
 from ackclock.sweeps.tables import UNIT_SCALES
 from ackclock.tables import Printed, TableText, html_table, rich_table
-from ackclock.wording import amount, number, percent
+from ackclock.wording import amount, half_width, number
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -249,4 +249,4 @@ def _cell(found: "xr.Dataset", unit: str) -> str:
         return "-"
     text = amount(mean, unit) if unit in {"bit/s", "s", "1", "pkt"} else number(mean)
     half = (high - low) / 2.0
-    return f"{text}\n±{percent(half / abs(mean), 2)}" if half > ROUNDING * abs(mean) else text
+    return f"{text}\n{half_width(half, mean)}" if half > ROUNDING * abs(mean) else text
