@@ -620,7 +620,7 @@ def test_what_a_class_s_result_cannot_tell_is_said_with_what_works() -> None:
     losses = recorded.losses()
     assert losses.table["packet"].tolist() == recorded.traces["losses"]["sequence"].tolist() != []
     for result in (bare, recorded):
-        with pytest.raises(ResultError, match="story: .* is a class that is not here; result.traces has ") as caught:
+        with pytest.raises(ResultError, match=r"story: .* is a class that is not here; result\.traces has ") as caught:
             result.story(packet=1)
         named = re.search(r"overrides=(\{.*\})", str(caught.value))
         assert named is not None

@@ -98,7 +98,7 @@ MAY_IMPORT = {
     "cost": {"overview", "paths", "precision", "scenario"},
     "engine": {"controls", "errors", "memory", "overview", "precision", "replication", "scenario"},
     "limits": {"cost", "errors", "units", "wording"},
-    "api": {"cost", "engine", "errors", "limits", "memory", "prediction", "result", "scenario"},
+    "api": {"cost", "engine", "errors", "limits", "memory", "prediction", "result", "scenario", "trust"},
     "sweeps": {
         *{"charts", "completions", "cost", "engine", "errors", "folders", "limits", "memory", "paths", "pings"},
         *{"plots", "precision", "prediction", "quantities", "replication", "scenario", "stats", "storage", "summary"},

@@ -308,7 +308,9 @@ def deliveries(
     scenario: ScenarioPath,
     link: Annotated[str, typer.Argument(metavar="LINK", help="Its name; NAME.reverse is the other direction.")],
     *,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write, in a folder that is created where it is missing.")],
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="The file to write, in a folder that is created where it is missing.")
+    ],
     replication: Annotated[int, typer.Option(min=0, help="Replication whose random rate is written.")] = 0,
     overrides: Overrides = None,
 ) -> None:

@@ -69,7 +69,7 @@ class Column:
     def interval(self, value: float, half_width: float) -> str:
         """Write a value over half its interval, both to the interval's second digit."""
         decimals = max(0, 1 - math.floor(math.log10(half_width / self.scale)))
-        is_rounding = self.scale == MILLISECOND and 0.0 < value and value + half_width < LEAST_S
+        is_rounding = self.scale == MILLISECOND and value > 0.0 and value + half_width < LEAST_S
         if decimals > MOST_DECIMALS or is_rounding:
             return self.text(value)
         return f"{value / self.scale:,.{decimals}f}\n±{half_width / self.scale:,.{decimals}f}"

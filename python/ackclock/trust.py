@@ -28,16 +28,20 @@ def trust_warnings(
     ------
     str
         Warnings, each with the length that is needed. That an interval is missing is said only where nothing else
-        explains it; and that replications were asked for where nothing is random.
+        explains it.
     """
+    found = list(cycle_warnings(resolved, replications, flows))
+    yield from found or interval_warnings(resolved, replications, flows)
+
+
+def replication_warnings(resolved: Resolved) -> Iterator[str]:
+    """Say that replications were asked for where nothing is random; parameters as of `trust_warnings`."""
     asked = resolved.run.replications
     if asked > 1 and resolved.is_deterministic:
         yield (
-            f"run.replications is {asked}, and one was run: nothing in the scenario is random, so that all would be the "
-            "same; start_spread of a flow draws its start"
+            f"run.replications is {asked}, and one was run: nothing in the scenario is random, so that all would be "
+            "the same; start_spread of a flow draws its start"
         )
-    found = list(cycle_warnings(resolved, replications, flows))
-    yield from found or interval_warnings(resolved, replications, flows)
 
 
 def trust_text(summary: Mapping[str, Any], confidence: float) -> str:

@@ -170,7 +170,9 @@ def _unknown(places: Places, location: Location) -> Fault:
 def _refused(places: Places, location: Location, error: FieldError) -> Fault:
     kind = _kind(location)
     allowed = error.allowed or (kind.allowed if isinstance(kind, Kind) else None)
-    return places.fault(location, error.problem, allowed=allowed, hint=error.hint or _in_packets(places, location, error))
+    return places.fault(
+        location, error.problem, allowed=allowed, hint=error.hint or _in_packets(places, location, error)
+    )
 
 
 def _in_packets(places: Places, location: Location, error: FieldError) -> str | None:

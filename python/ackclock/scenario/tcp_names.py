@@ -120,7 +120,7 @@ def _around_the_data(sender: Mapping[str, Any], handshake: HandshakeSettings | N
 
 
 def _differences(own: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
-    follow = _OF_LINUX_ACKS if own["acks"] != other["acks"] else ()
-    follow += _OF_TLS if own["handshake"] != other["handshake"] else ()
+    follow = {*(_OF_LINUX_ACKS if own["acks"] != other["acks"] else ())}
+    follow |= {*(_OF_TLS if own["handshake"] != other["handshake"] else ())}
     names = (name for name in {**own, **other} if name not in follow)
     return (name for name in names if own.get(name, _ABSENT) != other.get(name, _ABSENT))

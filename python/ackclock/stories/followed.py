@@ -52,12 +52,13 @@ class Followed:
     journeys: list[Journey]
 
 
-def followed(  # noqa: PLR0913  a part of a run, and how to speak of it
+def followed(  # noqa: PLR0913  all but five by name
     resolved: Resolved,
     start: float,
     end: float,
     what: str,
     on_progress: Callable[[float, int], None] | None = None,
+    *,
     instead: str = "look at a part of the run",
 ) -> Followed:
     """Simulate the first replication up to an instant, and follow each packet from another instant on.

@@ -88,9 +88,7 @@ def probe_times(resolved: Resolved, states: pd.DataFrame | None) -> Mapping[int,
     return found
 
 
-def _lines(
-    resolved: Resolved, journey: Journey, what: str = "", *, probe: bool = False
-) -> Iterator[tuple[float, str]]:
+def _lines(resolved: Resolved, journey: Journey, what: str = "", *, probe: bool = False) -> Iterator[tuple[float, str]]:
     """Say where a copy was; `what` is its name at the beginning of each line, of a ping's echo."""
     sent = "sent again" if journey.again else "was sent" if what else "sent"
     yield journey.sent, f"{what}{sent} as a tail loss probe (RFC 8985, section 7.3)" if probe else f"{what}{sent}"
