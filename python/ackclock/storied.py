@@ -18,7 +18,7 @@ _PACKET = Allowed(
     lambda value: value is None or (COUNT.holds(value + 1) if NUMBER.holds(value) else False),
 )
 
-_RECORD_LOSSES: Final = "record the losses when it is run: overrides={'trace.losses': True}"
+_RECORD_LOSSES: Final = "record the losses when it is run, with trace.losses = true: overrides={'trace.losses': True}"
 _TABLES: Final = (
     "result.traces has what was sent, dropped and found lost, if it is recorded when it is run: "
     "overrides={'trace.sequence': True, 'trace.drops': True, 'trace.losses': True}"
