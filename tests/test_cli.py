@@ -208,12 +208,24 @@ duration = "1000 s"
 """A run that fails: nothing limits its window."""
 
 
-@pytest.mark.parametrize("out", ["file", "file/below", "/proc/nowhere"])
-def test_a_folder_that_cannot_be_written_is_known_before_the_run(tmp_path: Path, out: str) -> None:
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [
+        ("file", "file: cannot write here; File exists"),
+        ("file/below", "file/below: cannot write here; Not a directory"),
+        ("/proc/nowhere", "/proc/nowhere: cannot write here; No such file or directory"),
+        ("/proc", "/proc: cannot write here; No such file or directory"),
+        ("kept", "kept/traces: is there, and is not a folder"),
+    ],
+)
+def test_a_folder_that_cannot_be_written_is_known_before_the_run(tmp_path: Path, out: str, message: str) -> None:
     (tmp_path / "file").write_text("")
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept/traces").write_text("")
     (tmp_path / "flood.toml").write_text(FLOOD)
     done = shell("run", "flood.toml", "--out", out, cwd=tmp_path)
-    assert_refused(done, Path(out).name, "cannot write here")
+    assert_refused(done)
+    assert done.stderr.startswith(message)
     assert "in flight" not in done.stderr, "the run, which fails, came first"
 
 

@@ -12,6 +12,7 @@ import ackclock
 from ackclock.histograms import percentiles, rank_of
 from ackclock.quantities import COMPLETION_QUANTITIES
 from ackclock.result import Result
+from ackclock.wording import seconds
 
 LINK = {"name": "link", "rate": "10 Mbit/s", "delay": "20 ms", "buffer": "1000 pkt"}
 
@@ -115,6 +116,10 @@ def test_unfinished_transfers_warn_where_they_would_change_the_percentiles() -> 
     (warning,) = [text for text in short.summary["warnings"] if "did not finish" in text]
     assert "of web" in warning
     assert "95th percentile of completion times is" in warning
+    several = ackclock.run(scenario(web, duration="10 s"), replications=3, threads=1, picture=False)
+    (warning,) = [text for text in several.summary["warnings"] if "did not finish" in text]
+    shown = several.completions["fct_p95_s"].iloc[0]  # the mean over replications, as in the table
+    assert warning.endswith(f"not {seconds(shown)}")
     rare = {**web, "traffic": {"kind": "web", "size": "3 pkt", "off": "1 s"}}
     calm = ackclock.run(scenario(rare, duration="60 s"), threads=1, picture=False)
     assert calm.completions["unfinished"].iloc[0] > 0

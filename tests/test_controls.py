@@ -1,5 +1,6 @@
 """Congestion controls that are classes: the examples of the documentation, what a class sees, and what ends a run."""
 
+import ast
 import os
 import re
 import signal
@@ -16,7 +17,7 @@ import pytest
 import ackclock
 from ackclock.controls import AckSample, CongestionControl, Connection, Signal
 from ackclock.cost import estimate, expected_cost
-from ackclock.errors import ArgumentError, EngineError, ScenarioError, SweepError
+from ackclock.errors import ArgumentError, EngineError, ResultError, ScenarioError, SweepError
 
 TEXT = (Path(__file__).parent.parent / "docs" / "controls.md").read_text(encoding="utf-8")
 BLOCKS: list[tuple[str, str]] = re.findall(r"^```(python|toml)\n(.*?)^```$", TEXT, flags=re.DOTALL | re.MULTILINE)
@@ -667,3 +668,22 @@ def test_a_restart_may_change_the_window() -> None:
 
     ackclock.run(one_flow("mine"), controllers={"mine": One}, duration="1 s")
     assert {1.0, 4.0} <= set(seen)
+
+
+def test_what_a_class_s_result_cannot_tell_is_said_with_what_works() -> None:
+    lost = one_flow("fixed").replace('"20 Mbit/s"', '"2 Mbit/s"').replace('"40 pkt"', '"10 pkt"')
+    overrides = {"trace.sequence": True, "trace.drops": True, "trace.losses": True}
+    bare = ackclock.run(lost, controllers={"fixed": Fixed}, picture=False)
+    hint = r"losses: .* is a class that is not here; .*overrides=\{'trace\.losses': True\}"
+    with pytest.raises(ResultError, match=hint):
+        bare.losses()
+    recorded = ackclock.run(lost, overrides=overrides, controllers={"fixed": Fixed}, picture=False)
+    losses = recorded.losses()
+    assert losses.table["packet"].tolist() == recorded.traces["losses"]["sequence"].tolist() != []
+    for result in (bare, recorded):
+        with pytest.raises(ResultError, match=r"story: .* is a class that is not here; result\.traces has ") as caught:
+            result.story(packet=1)
+        named = re.search(r"overrides=(\{.*\})", str(caught.value))
+        assert named is not None
+        assert ast.literal_eval(named[1]) == overrides
+    assert {name.partition(".")[2] for name in overrides} <= set(recorded.traces)

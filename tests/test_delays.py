@@ -12,6 +12,7 @@ import ackclock
 from ackclock.engine import run_resolved
 from ackclock.histograms import merged, middles_s
 from ackclock.quantities import FLOW_DELAYS, LINK_DELAYS
+from ackclock.report import Column
 from ackclock.result import Result
 from ackclock.sweeps import Memory, run_points
 from ackclock.sweeps.charting import sweep_chart
@@ -395,3 +396,27 @@ def test_a_large_group_has_one_distribution() -> None:
     assert flow["queueing_p95_s"]["mean"] == pytest.approx(
         value(result, "link", "line", "queueing_p95_s"), rel=2 * WITHIN
     )
+
+
+def test_no_percentile_of_round_trips_is_below_the_empty_path_s() -> None:
+    text = """
+    [[link]]
+    name = "long"
+    rate = "100 Mbit/s"
+    [[flow]]
+    path = ["long"]
+    rtt = "600 ms"
+    tcp = { preset = "linux-cubic", max_window = "10 pkt" }
+    [run]
+    duration = "50 s"
+    """
+    found = row(ackclock.run(text, picture=False), "flow", "flow")
+    assert found["rtt_p50_s"]["mean"] == pytest.approx(0.6, abs=1e-9)  # the middle of its bucket is 597 ms
+    assert found["rtt_p50_s"]["mean"] <= found["rtt_mean_s"]["mean"]
+    assert found["rtt_p95_s"]["mean"] > 0.6
+
+
+def test_a_delay_of_rounding_is_written_as_less_than_a_microsecond() -> None:
+    column = Column("queueing_p95_s", "p95", 1e-3, 3)
+    assert (column.text(8.38e-9), column.text(0.0), column.text(2.5e-6)) == ("<0.001", "0", "0.00250")
+    assert column.interval(8.38e-9, 2e-8) == "<0.001"

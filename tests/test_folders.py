@@ -193,3 +193,8 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 1
     write_files(tmp_path, writers("new", "a"), "run")
     assert {path.name for path in tmp_path.iterdir()} == {"a", MADE}
+
+
+def test_a_pipe_in_the_place_of_the_list_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / MADE)
+    assert folders.made_in(tmp_path).files == {}

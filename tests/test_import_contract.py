@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "stats": set[str](),
     "wording": {"units"},
     "histograms": {"replication"},
-    "delays": {"histograms", "quantities", "replication", "scenario"},
+    "delays": {"histograms", "paths", "quantities", "replication", "scenario"},
     "classes": {"delays", "quantities", "replication", "scenario", "stats"},
     "completions": {"groups", "histograms", "quantities", "replication", "scenario", "stats", "wording"},
     "pings": {"histograms", "quantities", "replication", "scenario", "stats"},
@@ -55,7 +55,8 @@ MAY_IMPORT = {
     "plots": {"charts", "errors", "wording"},
     "recording": {"cost", "engine", "errors", "limits", "memory", "scenario", "traces"},
     "stories": {
-        *{"cost", "engine", "errors", "memory", "paths", "recording", "scenario", "tables", "traces", "wording"},
+        *{"cost", "engine", "errors", "memory", "paths", "recording", "scenario", "tables", "traces", "units"},
+        "wording",
     },
     "choosing": {"errors", "pictures", "scenario", "summary"},
     "storied": {"choosing", "errors", "pictured", "scenario", "stories"},
@@ -101,7 +102,7 @@ MAY_IMPORT = {
     "cost": {"overview", "paths", "precision", "scenario"},
     "engine": {"controls", "errors", "memory", "overview", "precision", "replication", "scenario"},
     "limits": {"cost", "errors", "units", "wording"},
-    "api": {"cost", "engine", "errors", "limits", "memory", "prediction", "result", "scenario"},
+    "api": {"cost", "engine", "errors", "limits", "memory", "prediction", "result", "scenario", "trust"},
     "sweeps": {
         *{"charts", "completions", "cost", "engine", "errors", "folders", "limits", "memory", "paths", "pings"},
         *{"plots", "precision", "prediction", "quantities", "replication", "scenario", "stats", "storage", "summary"},
@@ -136,15 +137,16 @@ MAY_IMPORT = {
     "__main__": {"cli"},
     "cli": {
         *{"advice", "api", "comparison", "console", "experiments", "lab", "listings", "mahimahi", "overriding"},
-        *{"progress", "folders", "report", "scenario", "storage", "sweeps", "telling", "terminal"},
+        *{"progress", "folders", "report", "scenario", "storage", "telling", "terminal", "varying"},
     },
+    "varying": {"console", "overriding", "progress", "sweeps", "terminal"},
     "overriding": {"scenario"},
     "telling": {"api", "console", "overriding", "result", "storage", "terminal"},
 }
 # Other people's packages that one module alone may import.
 ONLY_IMPORTER: dict[str, str | set[str]] = {
     "matplotlib": "plots",
-    "typer": {"cli", "overriding", "telling"},
+    "typer": {"cli", "overriding", "telling", "varying"},
     "pint": "units",
     "xarray": "sweeps",
     "distributed": "sweeps",

@@ -6,7 +6,13 @@ import pytest
 import ackclock
 from ackclock.engine import run_resolved
 from ackclock.errors import ScenarioError
-from ackclock.precision import expected_replications, further_replications, is_met, relative_half_width
+from ackclock.precision import (
+    expected_replications,
+    further_replications,
+    is_met,
+    precision_warnings,
+    relative_half_width,
+)
 from ackclock.quantities import FLOW_QUANTITIES, LINK_QUANTITIES, without_unit
 from ackclock.result import Result
 from ackclock.scenario import load, resolve
@@ -123,6 +129,12 @@ def test_the_result_says_what_was_reached() -> None:
         "raise run.precision.most or run.duration"
     )
     assert not result.interrupted
+
+
+def test_a_precision_beyond_100_percent_has_no_exponent() -> None:
+    found = {"quantity": "flow.flow.goodput_bps", "within": 0.02, "reached": 1.83, "most": 50}
+    (warning,) = precision_warnings(found, 3)
+    assert warning == "flow.flow.goodput_bps is known to ±180% only after 3 replications, ±2% was wanted"
 
 
 def test_a_run_that_ended_before_it_was_precise_was_interrupted() -> None:

@@ -114,6 +114,12 @@ def test_advice_simulates_it(preset: str) -> None:
         ({"recovery": "sack"}, "linux-cubic"),
         ({"preset": "linux-reno", "congestion_control": "cubic"}, "linux-cubic"),
         ({"preset": "linux-cubic", "max_window": "64 pkt"}, "linux-cubic with another max_window"),
+        ({"preset": "linux-cubic", "handshake": "tcp"}, 'linux-cubic with another handshake ("tcp")'),
+        (
+            {"preset": "linux-cubic", "handshake": "tls", "ecn": "classic", "close": "tcp"},
+            'linux-cubic with another ecn, handshake ("tls"), close',
+        ),
+        ({"preset": "linux-cubic", "write_size": "2 kB"}, "linux-cubic with another write_size"),
         (
             {"preset": "newreno-ns2", "initial_window": "3 pkt", "rto": {"min": "1 s"}},
             "newreno-ns2 with another initial_window, rto.min",

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import ackclock
 from ackclock.cli import app
-from ackclock.errors import AckclockError
+from ackclock.errors import AckclockError, LimitError
 
 LINE = """
 [[link]]
@@ -191,6 +191,17 @@ def test_the_command_tells_what_the_library_tells(sawtooth: ackclock.Result, tmp
     assert printed(str(path), "--set", 'link.line.buffer="10 pkt"') != printed(str(path))
 
 
+def test_the_command_names_its_own_arguments(tmp_path: Path) -> None:
+    path = tmp_path / "line.toml"
+    path.write_text(LINE.format(tcp="newreno-rfc6582", link="", flow='size = "3 pkt"'))
+    for arguments, message in (
+        (("two",), 'FLOW: has no flow of this name; given "two"; allowed "one"'),
+        (("two", "1"), 'FLOW: has no flow of this name; given "two"; allowed "one"'),
+        (("one", "1", "--loss", "1"), "PACKET, --loss: needs either packet or loss; given both"),
+    ):
+        assert str(CliRunner().invoke(app, ["story", str(path), *arguments]).exception) == message
+
+
 def test_a_packet_leaves_a_link_before_the_next_one_drops_it() -> None:
     story = ackclock.run("geo-retransmission-loss", picture=False).story(loss=2)
     told = words(story)
@@ -224,3 +235,68 @@ def test_a_packet_that_arrives_in_another_s_recovery_has_no_cost() -> None:
         story = result.story("one", packet)
         assert story.cost == ()
         assert "found_s" not in story.facts
+
+
+DATAGRAMS = """
+[[link]]
+name = "line"
+rate = "2 Mbit/s"
+delay = "20 ms"
+buffer = "40 pkt"
+[[flow]]
+name = "one"
+path = ["line"]
+tcp = "linux-cubic"
+[[flow]]
+name = "call"
+path = ["line"]
+packet = "200 B"
+traffic = { kind = "constant", rate = "100 kbit/s" }
+[[flow]]
+name = "ping"
+path = ["line"]
+traffic = { kind = "ping", interval = "100 ms" }
+[run]
+duration = "6 s"
+"""
+
+
+def test_a_datagram_is_sent_once_and_waits() -> None:
+    story = ackclock.run(DATAGRAMS, picture=False).story("call", 30)
+    waited = words(story)[1]
+    assert waited.startswith("came to the queue of line, waited ")
+    assert words(story) == ["sent", waited, "left line", "arrived at the receiver"]
+    sent, came, left, arrived = (time_s for time_s, _ in story.events)
+    assert sent == came == pytest.approx(0.48)
+    assert left - sent == pytest.approx(float(waited.split()[-2]) / 1e3 + 200.0 * 8.0 / 2e6, rel=1e-3)
+    assert arrived - left == pytest.approx(0.02)
+
+
+def test_the_echo_of_a_ping_is_told_and_its_round_trip_is_the_ping_s() -> None:
+    result = ackclock.run(DATAGRAMS, picture=False)
+    story = result.story("ping", 30)
+    assert words(story)[-4:] == [
+        *("arrived at the receiver", "the echo was sent"),
+        *("the echo left line.reverse", "the echo arrived at the sender"),
+    ]
+    alone = ackclock.run(DATAGRAMS, overrides={"run.warmup": "2.95 s", "run.duration": "3.4 s"}, picture=False)
+    (row,) = alone.summary["pings"]
+    round_trip = story.events[-1][0] - story.events[0][0]
+    assert row["rtt_min_s"]["mean"] - 1e-6 <= round_trip <= row["rtt_max_s"]["mean"] + 1e-6
+
+
+def test_a_packet_that_nothing_acknowledges_is_followed_for_as_long_as_it_takes_and_no_longer() -> None:
+    fast = DATAGRAMS.replace('"2 Mbit/s"', '"50 Mbit/s"').replace('"6 s"', '"120 s"')
+    story = ackclock.run(fast, picture=False).story("ping", 7)  # all of the run would take more than 1 GB
+    assert words(story)[-1] == "the echo arrived at the sender"
+    slow = DATAGRAMS.replace('"2 Mbit/s"', '"50 kbit/s"')
+    late = ackclock.run(slow, picture=False).story("call", 10)
+    assert words(late)[-1] == "arrived at the receiver"
+    assert late.facts["arrived_s"] - late.facts["sent_s"] > 2.0
+    with pytest.raises(LimitError, match="ask for a packet that arrived before about "):
+        ackclock.run(fast, picture=False).story("one", 450_000)
+
+
+def test_a_policer_drops_what_its_bucket_has_no_tokens_for() -> None:
+    story = ackclock.run("policer-10", overrides={"run.duration": "25 s"}, picture=False).story(loss=2)
+    assert "was dropped by the policer policer: its bucket of 60 kB lacked tokens" in words(story)

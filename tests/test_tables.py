@@ -47,6 +47,16 @@ def test_no_line_is_too_wide_and_no_name_or_number_is_cut(width: int) -> None:
         assert words.count(number) == len(NAMES)
 
 
+def test_every_column_that_names_a_row_is_in_each_part() -> None:
+    table = TableText(["buffer", *HEADERS], [["10 pkt", *row] for row in ROWS], names=2)
+    parts = parts_of(table, 60)
+    assert len(parts) > 1
+    assert all(part.headers[:2] == ["buffer", "link"] for part in parts)
+    assert [cell for part in parts for cell in part.rows[0][2:]] == ROWS[0][1:]
+    assert max(map(len, printed(table, 60))) <= 60
+    assert printed(table, 60)[3].startswith("10 pkt  satellite ")
+
+
 def test_the_parts_are_about_equally_wide() -> None:
     first, second = (max(map(len, part.headers[1:])) * len(part.headers[1:]) for part in parts_of(TABLE, 60))
     assert 0.3 < first / second < 3.0

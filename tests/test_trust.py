@@ -33,6 +33,17 @@ def test_a_run_that_holds_one_loss_warns_and_names_the_length() -> None:
     assert "its long-run means are not" in trust_text(summary, 0.95)
 
 
+def test_replications_that_would_all_be_the_same_are_not_run_and_that_is_said() -> None:
+    text = RENO.format(duration="400 s", more="")
+    result = ackclock.run(text, replications=20, picture=False)
+    (warning,) = result.summary["warnings"]
+    assert warning.startswith("run.replications is 20, and one was run: nothing in the scenario is random")
+    assert result.summary["replications"] == 1
+    spread = ackclock.run(text, replications=2, overrides={"flow.flow.start_spread": "1 s"}, picture=False)
+    assert spread.summary["replications"] == 2
+    assert not [line for line in spread.summary["warnings"] if "run.replications is" in line]
+
+
 def test_a_long_run_does_not_warn_and_counts_in_the_line_under_the_title() -> None:
     summary = run("400 s")
     assert summary["warnings"] == []

@@ -15,6 +15,7 @@ from ackclock.result import Result
 from ackclock.scenario.arguments import COUNT, FLAG, FUNCTION, OVERRIDES, Allowed, check_arguments, instance_of
 from ackclock.scenario.override import with_run_fields
 from ackclock.scenario.scenario import ORIGIN_OR_SCENARIO
+from ackclock.trust import replication_warnings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -267,6 +268,7 @@ def simulate(  # noqa: PLR0913  all but two by name
     )
     if not outcome.replications:
         raise KeyboardInterrupt
+    warnings = [*warnings, *replication_warnings(resolved)]
     return Result.from_replications(outcome.resolved, outcome, version=ackclock.__version__, warnings=warnings)
 
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import ackclock
-from ackclock import listings, telling
+from ackclock import listings, telling, varying
 from ackclock.console import console, print_run
-from ackclock.overriding import Overrides, assignment, changes
+from ackclock.overriding import Limit, Overrides, assignment, changes
 from ackclock.progress import ProgressBar
-from ackclock.terminal import INTERRUPTED, faults_as_text, json_text, prepare_streams
+from ackclock.terminal import INTERRUPTED, as_options, faults_as_text, json_text, prepare_streams
 
 if TYPE_CHECKING:
     from ackclock.comparison import Comparison
     from ackclock.scenario import Resolved
 
-COMPARE_S, DRAW_S, POINT_S = 0.4, 0.9, 0.004
-"""Usual processor time of what comes after the runs [s]: the theory, a picture, a point's rows."""
+COMPARE_S, DRAW_S = 0.4, 0.9
+"""Usual processor time of what comes after the runs [s]: the theory, a picture."""
 
 app = typer.Typer(
     help="TCP performance laboratory: simulates a path and its traffic from one TOML file. "
@@ -33,7 +33,6 @@ app = typer.Typer(
 ScenarioPath = Annotated[
     Path, typer.Argument(metavar="SCENARIO", help="A TOML file, or the name of a ready scenario.", show_default=False)
 ]
-Limit = Annotated[list[str] | None, typer.Option(metavar="AMOUNT", help='Refuse more, such as "10 min" or "2 GB".')]
 
 
 def main() -> None:
@@ -87,7 +86,8 @@ def run(  # noqa: PLR0913  one argument an option
     resolved, warnings = api.resolve_with_warnings(scenario, changes(overrides, seed, replications))
     if out is not None or picture:
         names = () if out is None else (storage.RESULT, *storage.PICTURES)
-        folders.prepare_folder(Path() if out is None else out, names)
+        within = () if out is None else (storage.TRACE_FOLDER, storage.CAPTURE_FOLDER)
+        folders.prepare_folder(Path() if out is None else out, names, within)
     comparison = _simulate(resolved, warnings, picture=picture, threads=threads, limit=limit or None)
     result = comparison.result
     print_run(comparison, as_json=as_json)
@@ -218,58 +218,7 @@ def advise(  # noqa: PLR0913  one argument an option
         typer.echo(f"\nPicture: {path}")
 
 
-@app.command("sweep", short_help="Simulate a scenario at each point of some axes.")
-def sweep(  # noqa: PLR0913  one argument an option
-    scenario: ScenarioPath,
-    *,
-    vary: Annotated[
-        list[str],
-        typer.Option(
-            metavar="FIELD=VALUES",
-            help='An axis: link.satellite.buffer="10:60:2 pkt" (start, stop, step) or ="10,20,40 pkt". '
-            'Several: their product. "FIELD=VALUES & FIELD=VALUES" change in step.',
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Keep data, tables, picture and each finished point in this folder.")
-    ],
-    jobs: Annotated[int | None, typer.Option(min=1, help="Points at a time; all cores by default.")] = None,
-    cluster: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Run the points on this dask.distributed scheduler's workers.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of all random streams (run.seed).")] = None,
-    replications: Annotated[int | None, typer.Option(help="Independent runs a point (run.replications).")] = None,
-    overrides: Overrides = None,
-    limit: Limit = None,
-) -> None:
-    """Simulate SCENARIO at each point of the axes; write labelled data (NetCDF), tables (CSV) and a picture to DIR.
-
-    A bare number has the unit with which the scenario writes the field. Each finished point is kept at once: the same
-    command goes on where an earlier one was interrupted or killed. Exit status: 0, 2 for bad input, 130 after Ctrl-C.
-    """
-    from ackclock import sweeps  # noqa: PLC0415
-
-    axes = [sweeps.parse_axis(text) for text in vary]
-    planned = sweeps.planned_sweep(
-        scenario, {axis.fields: axis.rows for axis in axes}, changes(overrides, seed, replications)
-    )
-    store = sweeps.open_store(out)
-    if said := sweeps.said_before([point.resolved for point in planned.points], store, jobs):
-        typer.echo(said, err=True)
-    try:
-        after_s = DRAW_S + POINT_S * len(planned.points)
-        with ProgressBar(f"{len(planned.points)} points", steps=1, step_s=after_s) as bar:
-            ran = sweeps.run_planned(planned, store, jobs=jobs, cluster=cluster, on_progress=bar, limit=limit or None)
-            bar.step("drawing")
-            sweeps.collected(planned, store, out)
-    except KeyboardInterrupt:
-        typer.echo(f"Interrupted: the finished points are saved in {out}; run the same command to resume", err=True)
-        raise typer.Exit(INTERRUPTED) from None
-    for warning, count in planned.warnings.items():
-        typer.echo(f"Warning (at {count} of {len(planned.points)} points): {warning}")
-    typer.echo(f"{ran.points} points ({ran.points - ran.computed} cached)")
-    tables = f"Tables: {out / 'flows.csv'}, {out / 'links.csv'}"
-    typer.echo(f"Data: {out / 'sweep.nc'}\n{tables}\nPicture: {out / 'picture.png'}")
+app.command("sweep", short_help="Simulate a scenario at each point of some axes.")(varying.print_sweep)
 
 
 @app.command("reproduce", short_help="Make the papers' figures and tables again, and judge them.")
@@ -359,7 +308,9 @@ def deliveries(
     scenario: ScenarioPath,
     link: Annotated[str, typer.Argument(metavar="LINK", help="Its name; NAME.reverse is the other direction.")],
     *,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write.")],
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="The file to write, in a folder that is created where it is missing.")
+    ],
     replication: Annotated[int, typer.Option(min=0, help="Replication whose random rate is written.")] = 0,
     overrides: Overrides = None,
 ) -> None:
@@ -370,8 +321,9 @@ def deliveries(
     """
     from ackclock import folders, mahimahi  # noqa: PLC0415
 
+    with as_options({"link": "LINK", "replication": "--replication"}, "deliveries"):
+        times_ms = mahimahi.deliveries(scenario, link, replication=replication, overrides=changes(overrides))
     folders.prepare_folder(out.parent, (out.name,))
-    times_ms = mahimahi.deliveries(scenario, link, replication=replication, overrides=changes(overrides))
     mahimahi.write_deliveries(out, times_ms)
     typer.echo(f"{len(times_ms)} deliveries in {times_ms[-1] / 1e3:g} s: {out}")
 

@@ -22,7 +22,7 @@ from ackclock.prediction.claims import confront
 from ackclock.result import Result
 from ackclock.scenario.arguments import check_arguments, instance_of
 from ackclock.tables import Printed, TableText, html_table, rich_table
-from ackclock.wording import amount, hundredths, percent, plural
+from ackclock.wording import amount, half_width, hundredths, percent, plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -203,7 +203,7 @@ def _both(pair: Pair) -> bool:
 def _simulated(pair: Pair) -> str:
     text = amount(pair.simulated, pair.unit)
     half = (pair.high - pair.low) / 2.0
-    return f"{text}\n±{percent(half / pair.simulated, 2)}" if half > 0.0 and pair.simulated else text
+    return f"{text}\n{half_width(half, pair.simulated)}" if half > 0.0 and pair.simulated else text
 
 
 def _difference(pair: Pair) -> str:

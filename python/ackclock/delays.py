@@ -1,7 +1,8 @@
 """Delays of packets: percentiles of round trips, one-way delays and queueing delays, from the engine's histograms.
 
-A value of a histogram is the middle of a bucket, within 0.8% of what was measured; the largest one is exact. The
-one-way delay is the empty path's, which is exact, and what a packet needed beyond that, from a histogram.
+A value of a histogram is the middle of a bucket, within 0.8% of what was measured; the largest one is exact. A round
+trip is not below that of the empty path. The one-way delay is the empty path's, which is exact, and what a packet
+needed beyond that, from a histogram.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ackclock.histograms import merged, middles_s, percentiles_of_rows
+from ackclock.paths import changing_rates, empty_round_trip_s
 from ackclock.quantities import FLOW_DELAYS, LINK_DELAYS, PERCENTILES
 from ackclock.replication import Columns, Replication
 from ackclock.scenario import Element, Resolved
@@ -20,6 +22,9 @@ Values = NDArray[np.float64]
 DISTRIBUTION: Final = "delay_distribution"
 """Name of the table of all delays by flow and link."""
 HISTOGRAMS: Final[tuple[Literal["round_trip", "excess", "wait"], ...]] = ("round_trip", "excess", "wait")
+
+_ERROR: Final = 0.008
+"""Largest relative difference between a value of a histogram and what was measured."""
 
 
 def flow_delays(resolved: Resolved, replication: Replication) -> dict[str, Values]:
@@ -44,8 +49,9 @@ def flow_delays(resolved: Resolved, replication: Replication) -> dict[str, Value
     flows = tables["flows"]
     queueing = _percentiles(tables["excess"], flows["excess_max_s"])
     constant = flows["excess_is_waiting"].astype(bool)
+    round_trips = _percentiles(tables["round_trip"], flows["round_trip_max_s"])
     return {
-        **_named("rtt", _percentiles(tables["round_trip"], flows["round_trip_max_s"])),
+        **_named("rtt", {name: _not_below(resolved, values) for name, values in round_trips.items()}),
         **_named("delay", {name: flows["least_s"] + values for name, values in queueing.items()}),
         **_named("queueing", {name: np.where(constant, values, np.nan) for name, values in queueing.items()}),
     }
@@ -175,6 +181,13 @@ def _sorted_categories(codes: NDArray[Any], names: Sequence[str]) -> pd.Categori
     number_of = np.zeros(len(names), dtype=np.int64)
     number_of[present] = [numbers[names[code]] for code in present]
     return pd.Categorical.from_codes(number_of[codes.astype(np.int64)], categories=pd.Index(found, dtype="str"))
+
+
+def _not_below(resolved: Resolved, values: Values) -> Values:
+    """Raise round trips that are below the empty path's by no more than a bucket is wide: no packet was faster."""
+    steady = [not changing_rates(resolved, row) for row in resolved.rows]
+    least = np.array([empty_round_trip_s(resolved, row) for row in resolved.rows])
+    return np.where(steady & (values < least) & (values > (1.0 - _ERROR) * least), least, values)
 
 
 def _named(kind: str, values: Mapping[str, Values]) -> dict[str, Values]:

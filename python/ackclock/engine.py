@@ -224,7 +224,11 @@ def deliveries_ms(resolved: Resolved, element: int, replication: int, size_bytes
     try:
         return _engine.deliveries_ms(resolved.to_json(), element, replication, size_bytes)
     except ValueError as error:
-        raise ArgumentError(Fault("deliveries()", str(error))) from None
+        _, _, problem = str(error).partition("run.duration_s: ")
+        if not problem:
+            raise ArgumentError(Fault("deliveries()", str(error))) from None
+        given, problem = f"{resolved.run.duration_s:g} s", problem.partition(";")[0]
+        raise ArgumentError(Fault("[run], field duration", problem, given, "a shorter run")) from None
 
 
 def _batches(resolved: Resolved, start: int, stop: int, *, overview: bool) -> list[_Batch]:

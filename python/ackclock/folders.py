@@ -47,6 +47,8 @@ class Made:
 def made_in(folder: Path) -> Made:
     """Read the list of the files that ackclock made in a folder; one that cannot be read is empty."""
     try:
+        if not (folder / MADE).is_file():  # a pipe of this name would never end
+            return Made()
         content = json.loads((folder / MADE).read_bytes())
         files = {name: [str(part) for part in parts] for name, parts in content["files"].items() if _is_inside(name)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -59,7 +61,7 @@ def _is_inside(name: str) -> bool:
     return not path.is_absolute() and ".." not in path.parts
 
 
-def prepare_folder(folder: Path, names: Sequence[str] = ()) -> None:
+def prepare_folder(folder: Path, names: Sequence[str] = (), within: Sequence[str] = ()) -> None:
     """Create a folder where it is missing, and make sure that files can be written there.
 
     Parameters
@@ -68,6 +70,8 @@ def prepare_folder(folder: Path, names: Sequence[str] = ()) -> None:
         The folder.
     names : sequence of str
         Files that will be written: none of another maker may be there.
+    within : sequence of str
+        Folders within that will be written to.
 
     Raises
     ------
@@ -76,8 +80,11 @@ def prepare_folder(folder: Path, names: Sequence[str] = ()) -> None:
     """
     with as_result_error(folder, "cannot write here"):
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
+        with _named(folder), tempfile.TemporaryFile(dir=folder):
             pass
+    for name in within:
+        if os.path.lexists(folder / name) and not (folder / name).is_dir():
+            raise ResultError(f"{folder / name}: is there, and is not a folder; move it away, or choose another folder")
     _refuse_others(folder, names, made_in(folder))
 
 
@@ -104,7 +111,8 @@ def write_files(folder: Path, writers: Mapping[str, Writer], kind: str) -> None:
     """
     with as_result_error(folder, "cannot write here"):
         folder.mkdir(parents=True, exist_ok=True)
-        apart = Path(tempfile.mkdtemp(prefix=f"{_mark()}{os.getpid()}.", dir=folder))
+        with _named(folder):
+            apart = Path(tempfile.mkdtemp(prefix=f"{_mark()}{os.getpid()}.", dir=folder))
     try:
         made = made_in(folder)
         _refuse_others(folder, [*writers], made)
@@ -170,6 +178,15 @@ def as_result_error(where: Path, what: str, given: Path | None = None) -> Iterat
         raise ResultError(f"{shortened(str(named))}: {what}; {error.strerror or error}") from error
     except ValueError as error:
         raise ResultError(f"{where}: {what}; {error}") from error
+
+
+@contextmanager
+def _named(folder: Path) -> Iterator[None]:
+    """Let errors name a folder in place of a temporary file in it."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(folder)) from error
 
 
 class _NotRestoredError(ResultError):

@@ -1,4 +1,4 @@
-"""Options of the command line that change fields of a scenario."""
+"""Options of the command line that several commands take: fields that are changed, and the most that a run takes."""
 
 from typing import Annotated, Any
 
@@ -10,6 +10,8 @@ Overrides = Annotated[
         "--set", metavar="FIELD=VALUE", help='Change a field: link.satellite.buffer="20 pkt". May be repeated.'
     ),
 ]
+
+Limit = Annotated[list[str] | None, typer.Option(metavar="AMOUNT", help='Refuse more, such as "10 min" or "2 GB".')]
 
 
 def changes(overrides: list[str] | None, seed: int | None = None, replications: int | None = None) -> dict[str, Any]:

@@ -49,6 +49,7 @@ _RESULTS = Allowed(
         isinstance(value, list | tuple) and len(value) >= 2 and all(isinstance(one, Pictured) for one in value)
     ),
 )
+_RECORD_TRACES: Final = "record the traces when it is run, such as overrides={'trace.cwnd': True}"
 
 
 class Pictured:
@@ -314,7 +315,7 @@ def _together(charts: Sequence[Chart], names: Sequence[str]) -> Chart:
     return chart
 
 
-def check_repeatable(result: Pictured, what: str) -> None:
+def check_repeatable(result: Pictured, what: str, instead: str = _RECORD_TRACES) -> None:
     """Refuse to run again what cannot be the same run.
 
     Parameters
@@ -323,6 +324,8 @@ def check_repeatable(result: Pictured, what: str) -> None:
         The result.
     what : str
         The use of what would be recorded.
+    instead : str
+        Advice: what works.
 
     Raises
     ------
@@ -336,7 +339,7 @@ def check_repeatable(result: Pictured, what: str) -> None:
         problem = f"needs more than the run recorded, and it is of ackclock {result.version}; this is {now}"
     else:
         return
-    raise ResultError(f"{what}: {problem}; record the traces when it is run, such as overrides={{'trace.cwnd': True}}")
+    raise ResultError(f"{what}: {problem}; {instead}")
 
 
 def _default_labels(results: Sequence[Pictured]) -> list[str]:

@@ -13,7 +13,7 @@ from ackclock.scenario import Resolved
 from ackclock.scenario.resolved import PrecisionSettings
 from ackclock.stats import estimate
 from ackclock.summary import quantity_places, quantity_values, replication_values
-from ackclock.wording import plural, seconds
+from ackclock.wording import half_width, plural, seconds
 
 
 def further_replications(resolved: Resolved, replications: Sequence[Replication]) -> int:
@@ -179,15 +179,11 @@ def is_short(found: Mapping[str, Any]) -> bool:
 def precision_warnings(found: Mapping[str, Any] | None, finished: int) -> Iterator[str]:
     """Say where the wanted precision was not reached."""
     if found is not None and is_short(found):
-        known = "is not known" if found["reached"] is None else f"is known to ±{_percent(found['reached'])} only"
+        known = "is not known" if found["reached"] is None else f"is known to {half_width(found['reached'], 1.0)} only"
         after, hint = f"after {plural(finished, 'replication')}", ""
         if found.get("longest_s") is not None:
             after = f"after the longest run, {seconds(found['longest_s'])}"
             hint = "; raise run.precision.longest"
         elif finished >= found["most"]:
             hint = "; raise run.precision.most or run.duration"
-        yield f"{found['quantity']} {known} {after}, ±{_percent(found['within'])} was wanted{hint}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2g}%" if math.isfinite(share) else "?"
+        yield f"{found['quantity']} {known} {after}, {half_width(found['within'], 1.0)} was wanted{hint}"

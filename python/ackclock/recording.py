@@ -53,7 +53,7 @@ def run_again(
     alone = first_replication(resolved)
     expected = estimate(alone, threads=1, trace_bytes=trace_limit())
     if is_long(expected):
-        hint = "record the traces when it is run, such as with overrides={'trace.cwnd': True}, or run a shorter part"
+        hint = "record the traces when it is run, such as with trace.cwnd = true, or run a shorter part"
         raise LimitError(Fault(what, "needs the run once more, which is long", sentence(expected), "10 s, 1 GB", hint))
     outcome = run_resolved(alone, threads=1, overview=overview, controllers=controllers)
     if not outcome.replications:

@@ -13,7 +13,7 @@ from ackclock.scenario.copies import described_name
 from ackclock.summary import Summary
 from ackclock.tables import Place, TableText, html_table, rich_table, what_has_all
 from ackclock.trust import trust_text
-from ackclock.wording import bit_rate, bit_rate_scale, hundredths, number, plural, seconds, significant
+from ackclock.wording import LEAST_S, bit_rate, bit_rate_scale, hundredths, number, plural, seconds, significant
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -26,7 +26,7 @@ MOST_TABLES = 4
 MOST_TCPS = 4
 """Largest number of TCPs that are named under the title."""
 MOST_DECIMALS = 6
-PERCENT = 0.01
+PERCENT, MILLISECOND = 0.01, 1e-3
 _ROUND_TRIPS = (
     *(("min", "RTT\nmin"), ("mean", "ms\navg"), ("p50", "\nmedian"), ("p95", "\n95%")),
     *(("max", "\nmax"), ("mdev", "\nmdev")),
@@ -65,12 +65,15 @@ class Column:
             return number(scaled)
         if self.scale == PERCENT:
             return hundredths(scaled, self.digits, zeros=True)
+        if self.scale == MILLISECOND and 0.0 < value < LEAST_S:
+            return f"<{LEAST_S / MILLISECOND:g}"
         return significant(scaled, self.digits, zeros=True)
 
     def interval(self, value: float, half_width: float) -> str:
         """Write a value over half its interval, both to the interval's second digit."""
         decimals = max(0, 1 - math.floor(math.log10(half_width / self.scale)))
-        if decimals > MOST_DECIMALS:
+        is_rounding = self.scale == MILLISECOND and value > 0.0 and value + half_width < LEAST_S
+        if decimals > MOST_DECIMALS or is_rounding:
             return self.text(value)
         return f"{value / self.scale:,.{decimals}f}\n±{half_width / self.scale:,.{decimals}f}"
 

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from ackclock.completions import COMPLETION_TIMES
 from ackclock.delays import DISTRIBUTION
-from ackclock.errors import ResultError
+from ackclock.errors import ResultError, shortened
 from ackclock.quantities import (
     CLASS_QUANTITIES,
     COMPLETION_QUANTITIES,
@@ -110,6 +110,8 @@ _NUMBERS: Mapping[str, Sequence[str]] = {
     "sources": ("sources",),
 }
 """Plain numbers in the rows of a table."""
+_FLAGS: Mapping[str, Sequence[str]] = {"links": ("rate_changes",)}
+"""Flags, true or false, in the rows of a table."""
 _COLUMNS: Mapping[str, Mapping[str, bool]] = {
     OVERVIEW: {"kind": False, "name": False, "time_s": True, "value": True},
     AQM: {
@@ -149,9 +151,7 @@ def checked_summary(summary: object, resolved: Resolved) -> Summary:
             if table in found:
                 found[table] = [_row(table, row) for row in found[table]]
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(["summary", *map(str, first["loc"])])
-        raise ResultError(f"{place[:200]}: {first['msg'][:200]}") from None
+        raise _refusal(["summary"], error) from None
     for table, kind in (("flows", "flow"), ("links", "link")):
         if [row["name"] for row in found[table]] != row_names(resolved, kind):
             raise ResultError(f"summary.{table}: are not those of the scenario")
@@ -182,11 +182,30 @@ def _row(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
         elif value is None and key not in _ALWAYS.get(table, ()):
             found[key] = None
         else:
-            found[key] = (_number() if key in _NUMBERS.get(table, ()) else _estimate()).validate_python(value)
+            found[key] = _value(table, row, key)
     missing = sorted(key for key in _ALWAYS.get(table, ()) if found.get(key) is None)
     if missing:
         raise ResultError(f"summary.{table}: lacks {', '.join(missing)}")
     return found | {key: None for key in _SOMETIMES.get(table, ()) if key not in found}
+
+
+def _value(table: str, row: Mapping[str, Any], key: str) -> Any:
+    """Check a value in a row: true or false, a number, or an estimate. A whole number stays one."""
+    plain = _flag() if key in _FLAGS.get(table, ()) else _number() if key in _NUMBERS.get(table, ()) else None
+    try:
+        if plain is None:
+            return _estimate().validate_python(row[key])
+        plain.validate_python(row[key])
+        return row[key]
+    except ValidationError as error:
+        raise _refusal([f"summary.{table}", f"the row {row['name']}", key], error) from None
+
+
+def _refusal(place: Sequence[str], error: ValidationError) -> ResultError:
+    """Name the place of a value that is of another type, as far down as it is known."""
+    first = error.errors(include_url=False)[0]
+    found = ": ".join([*place[:-1], ".".join([place[-1], *map(str, first["loc"])])])
+    return ResultError(f"{shortened(found)}: {first['msg'][:200]}")
 
 
 @lru_cache(maxsize=1)
@@ -202,3 +221,8 @@ def _estimate() -> TypeAdapter[Any]:
 @lru_cache(maxsize=1)
 def _number() -> TypeAdapter[Any]:
     return TypeAdapter(_Number, config=_CONFIG)
+
+
+@lru_cache(maxsize=1)
+def _flag() -> TypeAdapter[Any]:
+    return TypeAdapter(bool, config=_CONFIG)

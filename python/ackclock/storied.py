@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ackclock.choosing import listed
 from ackclock.errors import ArgumentError, Fault
 from ackclock.pictured import Pictured, check_repeatable
 from ackclock.scenario.arguments import COUNT, NUMBER, TEXT, Allowed, check_arguments
-from ackclock.stories import losses_of, story_of_loss, story_of_packet
+from ackclock.stories import LOSSES, losses_of, story_of_loss, story_of_packet
 
 if TYPE_CHECKING:
     from ackclock.stories import LossList, Story
@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 _PACKET = Allowed(
     "a whole number from 0 on",
     lambda value: value is None or (COUNT.holds(value + 1) if NUMBER.holds(value) else False),
+)
+
+_RECORD_LOSSES: Final = "record the losses when it is run, with trace.losses = true: overrides={'trace.losses': True}"
+_TABLES: Final = (
+    "result.traces has what was sent, dropped and found lost, if it is recorded when it is run: "
+    "overrides={'trace.sequence': True, 'trace.drops': True, 'trace.losses': True}"
 )
 
 
@@ -34,10 +40,15 @@ class Storied(Pictured):
         ------
         ArgumentError
             If there is no such flow.
+        ResultError
+            If the run recorded no losses and cannot be made again: its congestion control is a class, or it is of
+            another version.
         LimitError
             If the run recorded no losses (``trace.losses``) and is too long to be made again for them.
         """
         self._check_told("Result.losses", flow, None, None)
+        if LOSSES not in self.traces:
+            check_repeatable(self, LOSSES, _RECORD_LOSSES)
         return losses_of(self.resolved, self.traces, flow)
 
     def story(self, flow: str | None = None, packet: int | None = None, *, loss: int | None = None) -> Story:
@@ -64,7 +75,8 @@ class Storied(Pictured):
         ArgumentError
             If there is no such flow, or neither or both of packet and loss are given.
         ResultError
-            If the packet was not sent, there is no such loss, or the run cannot be made again.
+            If the packet was not sent, there is no such loss, or the run cannot be made again: its congestion control
+            is a class, or it is of another version.
         LimitError
             If the run is long, or recording each packet takes more than 400 MB.
 
@@ -74,6 +86,7 @@ class Storied(Pictured):
         >>> print(result.story(loss=1))  # doctest: +SKIP
         """
         name = self._check_told("Result.story", flow, packet, loss, one=True)
+        check_repeatable(self, "story", _TABLES if self.resolved.programs else "run the scenario once more")
         if loss is not None:
             return story_of_loss(self.resolved, self.traces, name, loss)
         return story_of_packet(self.resolved, self.traces, str(name), int(packet or 0))
@@ -92,5 +105,4 @@ class Storied(Pictured):
         if flow is not None and flow not in names:
             place = f'{function}(), argument "flow"'
             raise ArgumentError(Fault(place, "has no flow of this name", f'"{flow}"', listed(names)))
-        check_repeatable(self, "story")
         return names[0] if flow is None and one and len(names) == 1 else flow

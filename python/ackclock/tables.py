@@ -48,6 +48,8 @@ class TableText:
     note: str = ""
     words: frozenset[int] = frozenset()
     """The columns except the first that hold words: they wrap, aligned to the left."""
+    names: int = 1
+    """Number of first columns that name a row: each part of a table that is too wide begins with them."""
 
 
 def what_has_all(kind: str, place: Place) -> str:
@@ -102,20 +104,25 @@ def parts_of(table: TableText, width: int) -> list[TableText]:
     list of TableText
         As few as hold all columns, of about equal width, each with the first column.
     """
-    widths = [max(map(_letters, column)) for column in zip(table.headers, *table.rows, strict=True)]
-    room = width - min(widths[0], LETTERS_OF_A_NAME)
-    if table.words or sum(one + GAP for one in widths[1:]) <= room:
+    widths, names = [max(map(_letters, column)) for column in zip(table.headers, *table.rows, strict=True)], table.names
+    room = width + GAP - sum(min(one, LETTERS_OF_A_NAME) + GAP for one in widths[:names])
+    if table.words or sum(one + GAP for one in widths[names:]) <= room:
         return [table]
-    fewest = len(_filled(widths, room))
-    groups = next(groups for part in range(max(room, 0) + 1) if len(groups := _filled(widths, part)) <= fewest)
-    return [TableText(_cells(table.headers, group), [_cells(row, group) for row in table.rows]) for group in groups]
+    fewest = len(_filled(widths, names, room))
+    groups = next(groups for part in range(max(room, 0) + 1) if len(groups := _filled(widths, names, part)) <= fewest)
+
+    def cells(row: Sequence[str], group: Sequence[int]) -> list[str]:
+        return [*row[:names], *(row[column] for column in group)]
+
+    rows = [[cells(row, group) for row in table.rows] for group in groups]
+    return [TableText(cells(table.headers, group), part, names=names) for group, part in zip(groups, rows, strict=True)]
 
 
-def _filled(widths: Sequence[int], room: int) -> list[list[int]]:
+def _filled(widths: Sequence[int], names: int, room: int) -> list[list[int]]:
     """Put columns next to each other until there is no room; a part has at least one."""
     groups: list[list[int]] = []
     left = 0
-    for column in range(1, len(widths)):
+    for column in range(names, len(widths)):
         needed = widths[column] + GAP
         if not groups or needed > left:
             groups.append([])
@@ -123,10 +130,6 @@ def _filled(widths: Sequence[int], room: int) -> list[list[int]]:
         groups[-1].append(column)
         left -= needed
     return groups
-
-
-def _cells(row: Sequence[str], group: Sequence[int]) -> list[str]:
-    return [row[0], *(row[column] for column in group)]
 
 
 def _letters(cell: str) -> int:
@@ -140,7 +143,7 @@ def _laid_out(table: TableText) -> "Table":
 
     laid_out = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for number_of, header in enumerate(table.headers):
-        wraps = number_of == 0 or number_of in table.words
+        wraps = number_of < table.names or number_of in table.words
         laid_out.add_column(Text(header), justify="left" if wraps else "right", no_wrap=not wraps, overflow="fold")
     for row in table.rows:
         laid_out.add_row(*(Text(cell) for cell in row))
@@ -154,7 +157,7 @@ def html_table(table: TableText) -> str:
         return f"<tr>{''.join(one(tag, column, cell) for column, cell in enumerate(cells))}</tr>"
 
     def one(tag: str, column: int, cell: str) -> str:
-        side = "left" if column == 0 or column in table.words else "right"
+        side = "left" if column < table.names or column in table.words else "right"
         return f'<{tag} style="text-align: {side}">{html.escape(cell).replace(chr(10), "<br>")}</{tag}>'
 
     rows = "".join(line("td", row) for row in table.rows)

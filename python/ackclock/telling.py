@@ -7,7 +7,7 @@ import typer
 
 from ackclock.console import console
 from ackclock.overriding import Overrides, changes
-from ackclock.terminal import json_text
+from ackclock.terminal import as_options, json_text
 
 
 def print_story(  # noqa: PLR0913  one argument an option
@@ -49,7 +49,8 @@ def print_story(  # noqa: PLR0913  one argument an option
         and len(names) == 1 != names.count(flow)
     ):
         packet, flow = int(flow), None
-    told = result.losses(flow) if packet is None and loss is None else result.story(flow, packet, loss=loss)
+    with as_options({"flow": "FLOW", "packet": "PACKET", "loss": "--loss"}, "PACKET, --loss"):
+        told = result.losses(flow) if packet is None and loss is None else result.story(flow, packet, loss=loss)
     if as_json:
         typer.echo(json_text(told.to_dict()))
     else:

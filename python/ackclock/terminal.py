@@ -2,18 +2,21 @@
 
 import json
 import os
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any, NoReturn, TextIO
 
-from ackclock.errors import AckclockError
+from ackclock.errors import AckclockError, ArgumentError
 
 FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 
 _STANDARD_STREAMS = 3
+_ARGUMENT = re.compile(r'\(\), argument "?(\w+)"?$')
 
 
 def prepare_streams() -> None:
@@ -53,6 +56,26 @@ def faults_as_text() -> Iterator[None]:
         _end(f"{error.filename or 'standard output'}: {error.strerror or error}", FAILED)
     except MemoryError:
         _end("out of memory: record fewer traces, or run fewer replications at a time (--threads)", FAILED)
+
+
+@contextmanager
+def as_options(arguments: Mapping[str, str], command: str) -> Iterator[None]:
+    """Name arguments of the library's functions, in errors about them, as the command line has them.
+
+    Parameters
+    ----------
+    arguments : mapping of str to str
+        The option or argument of the command by the name of the function's argument.
+    command : str
+        The command, for errors that name no argument.
+    """
+    try:
+        yield
+    except ArgumentError as error:
+        named = _ARGUMENT.search(error.fault.place)
+        name = None if named is None else arguments.get(named[1])
+        place = name or (command if error.fault.place.endswith("()") else error.fault.place)
+        raise ArgumentError(replace(error.fault, place=place)) from None
 
 
 def _end(message: str, status: int) -> NoReturn:

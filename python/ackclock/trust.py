@@ -34,6 +34,16 @@ def trust_warnings(
     yield from found or interval_warnings(resolved, replications, flows)
 
 
+def replication_warnings(resolved: Resolved) -> Iterator[str]:
+    """Say that replications were asked for where nothing is random; parameters as of `trust_warnings`."""
+    asked = resolved.run.replications
+    if asked > 1 and resolved.is_deterministic:
+        yield (
+            f"run.replications is {asked}, and one was run: nothing in the scenario is random, so that all would be "
+            "the same; start_spread of a flow draws its start"
+        )
+
+
 def trust_text(summary: Mapping[str, Any], confidence: float) -> str:
     """Say what was run how often, what of it is exact, and what the intervals are.
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
 
+LEAST_S = 1e-6
+"""Least delay that is written as a number [s]; a smaller one is of rounding."""
 LEAST_PERCENT = 1e-3
 """Least percentage that is written as a number; a smaller one is written as less, and a smaller change as 0."""
 
@@ -83,6 +85,17 @@ def number(value: float) -> str:
     return significant(value, 3)
 
 
+def half_width(half: float, mean: float) -> str:
+    """Write half of an interval in percent of its mean, with two digits.
+
+    Examples
+    --------
+    >>> half_width(0.1234, 1.0), half_width(490.0, -100.0), half_width(1.0, 0.0), half_width(math.inf, 1.0)
+    ('±12%', '±490%', '±?', '±?')
+    """
+    return f"±{percent(half / abs(mean), 2)}" if mean and math.isfinite(half / mean) else "±?"
+
+
 def plural(count: float, singular: str, several: str | None = None) -> str:
     """Write a count with its noun.
 
@@ -134,12 +147,14 @@ def amount(value: float, unit: str) -> str:
     --------
     >>> amount(0.6512, "1"), amount(60.29, "pkt"), amount(1.25e6, "bit/s"), amount(float("nan"), "s")
     ('65.1%', '60.3 packets', '1.25 Mbit/s', '-')
+    >>> amount(8.38e-9, "s"), amount(0.0, "s"), amount(2.5e-6, "s")
+    ('<1 us', '0 s', '2.5 us')
     """
     if not math.isfinite(value):
         return "-"
     writers: dict[str, Callable[[float], str]] = {
         "bit/s": bit_rate,
-        "s": seconds,
+        "s": lambda time_s: f"<{seconds(LEAST_S)}" if 0.0 < time_s < LEAST_S else seconds(time_s),
         "pkt": lambda count: plural(count, "packet"),
         "pkt/s": lambda rate: f"{significant(rate, 4)} packets/s",
         "1": percent,

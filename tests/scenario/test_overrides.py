@@ -5,6 +5,8 @@ import pytest
 
 import ackclock
 from ackclock.scenario import Scenario, ScenarioError, load, resolve, with_overrides
+from ackclock.scenario.override import read_list, read_value
+from ackclock.scenario.places import as_toml
 
 TEXT = """\
 title = "base"
@@ -124,3 +126,22 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert json.loads(changed.to_json())["run"]["seed"] == 2
     with pytest.raises(ScenarioError, match="must be a whole number"):
         ackclock.resolve(document, seed=np.float64(2.5))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{discipline="codel"', "begins as a table and is not valid TOML: unclosed inline table"),
+        ("{discipline=codel}", "begins as a table and is not valid TOML: invalid value"),
+        ('["a", "b"', "begins as a list and is not valid TOML: unclosed array"),
+    ],
+)
+def test_what_begins_as_a_table_or_a_list_is_not_taken_as_text(text: str, problem: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        read_value(text, "--set link.l.queue")
+    (fault,) = caught.value.faults
+    assert (fault.place, fault.problem, fault.given) == ("--set link.l.queue", problem, as_toml(text))
+    assert (fault.hint is not None and "single ones" in fault.hint) == ('"' not in text)
+    assert read_value("a {text} [with] brackets", "--set title") == "a {text} [with] brackets"
+    assert read_list("drop-tail,red", "axis") is None
+    assert read_list('"drop-tail", {discipline = "red"}', "axis") == ["drop-tail", {"discipline": "red"}]

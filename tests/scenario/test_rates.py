@@ -319,6 +319,25 @@ def test_the_command_writes_a_file_and_replaces_none(tmp_path: Path) -> None:
     assert out.read_text(encoding="ascii") == kept
 
 
+def test_the_command_names_its_own_arguments_and_makes_no_folder_for_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "new" / "lte.trace"
+    for scenario, link, changed, message in (
+        ("lte-fading", "lta", "2 s", 'LINK: no such link; given "lta"; allowed "lte", "lte.reverse"'),
+        (
+            "lte-fading",
+            "lte",
+            "1e5 s",
+            "[run], field duration: more than 1000000 deliveries; given 100000 s; allowed a shorter run",
+        ),
+    ):
+        command = ["deliveries", scenario, link, "--out", str(out), "--set", f"run.duration={changed}"]
+        assert str(CliRunner().invoke(app, command).exception) == message
+        assert not out.parent.exists()
+    made = CliRunner().invoke(app, ["deliveries", "lte-fading", "lte", "--out", str(out), "--set", "run.duration=1 s"])
+    assert made.exit_code == 0
+    assert out.is_file()
+
+
 def test_deliveries_of_what_has_no_rate_are_refused() -> None:
     text = TEXT.format('rate = "unlimited"').replace('buffer = "100 ms"', "")
     unlimited = load(text.replace("[run]", 'size = "9 pkt"\n[run]'))

@@ -1,6 +1,7 @@
 """Sweeps: what is kept, what is computed again, and that nothing but the scenario decides the numbers."""
 
 import errno
+import re
 import socket
 from pathlib import Path
 
@@ -274,8 +275,22 @@ def test_the_command_line_says_what_it_left_and_goes_on(tmp_path: Path) -> None:
     assert "2 points (0 cached)" in first.output
     assert "2 points (2 cached)" in second.output
     assert "Warning (at 2 of 2 points)" in first.output
+    for output in (first.output, second.output):
+        table = output.partition("points (")[0]
+        assert re.search(r"^10 pkt +flow +\d[\d.]* kbit/s .*%.* ms$", table, re.MULTILINE)
+        assert re.search(r"^15 pkt +flow ", table, re.MULTILINE)
+        assert re.search(r"^ +±[\d.]+% ", table, re.MULTILINE)
     for name in ("sweep.nc", "flows.csv", "links.csv", "picture.png", "picture.svg"):
         assert (tmp_path / "out" / name).stat().st_size > 0
+
+
+def test_a_field_of_two_axes_is_refused_on_the_command_line_too(tmp_path: Path) -> None:
+    path = tmp_path / "small.toml"
+    path.write_text(SCENARIO)
+    for second in ("link.satellite.buffer=30,40", "run.seed=1,2 & link.satellite.buffer=30,40"):
+        vary = ["--vary", "link.satellite.buffer=10,20", "--vary", second]
+        done = CliRunner().invoke(app, ["sweep", str(path), *vary, "--out", str(tmp_path / "out")])
+        assert str(done.exception).startswith('axis "link.satellite.buffer": is given twice; allowed each field once')
 
 
 def test_a_point_that_runs_until_it_is_known_has_as_many_replications_as_its_run(tmp_path: Path) -> None:

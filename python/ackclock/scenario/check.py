@@ -237,6 +237,11 @@ class Checker:
         self.asked += 1
         return did_you_mean(name, self.network.index) if self.asked <= MOST_FAULTS_SHOWN else None
 
+    def _links(self) -> str:
+        """Name the first links."""
+        known = list(islice(self.network.index, 11))
+        return ", ".join(f'"{link}"' for link in known[:10:2]) + (", ..." if len(known) > 10 else "")
+
     def _link_names(self, location: Location) -> tuple[str, ...]:
         try:
             return LinkNames("").read(self.places.value(location))
@@ -246,9 +251,7 @@ class Checker:
     def _unknown_links(self, location: Location, names: tuple[str, ...]) -> Iterator[Fault]:
         for name in dict.fromkeys(names):
             if self._is_unknown(name):
-                known = list(islice(self.network.index, 11))
-                links = ", ".join(f'"{link}"' for link in known[:10:2]) + (", ..." if len(known) > 10 else "")
-                allowed = f'{links} or one of these with "{REVERSE}"'
+                allowed = f'{self._links()} or one of these with "{REVERSE}"'
                 problem = f'no link named "{name[:60]}"'
                 a_host = 'a host is not on a path: a flow names it as its "sender" or "receiver"'
                 hint = a_host if name in self.network.hosts else self._similar(name)
@@ -360,8 +363,8 @@ class Checker:
         captured = self.draft.trace and self.draft.trace.capture
         for name in dict.fromkeys(captured or ()):
             if self._is_unknown(name):
-                problem = f'no link named "{name[:60]}"'
-                yield self.places.fault(("trace", "capture"), problem, hint=self._similar(name))
+                problem, allowed = f'no link named "{name[:60]}"', self._links()
+                yield self.places.fault(("trace", "capture"), problem, allowed=allowed, hint=self._similar(name))
         if captured and (most := captured_with_copies(captured, link_copies(self.draft.links))) > MOST_CAPTURED:
             given, allowed = f"{most} links with all copies", f"{MOST_CAPTURED} at most"
             yield self.places.fault(("trace", "capture"), "names too many links", given=given, allowed=allowed)

@@ -14,6 +14,7 @@ from ackclock.scenario.source import MOST_PARTS_OF_A_KEY, Location, Source, line
 from ackclock.scenario.suggestions import did_you_mean
 
 _HEADS = ("link", "flow", "run", "trace", "title", "host", "atm_link", "channel", "cross_traffic")
+_OPENING = {"{": "table", "[": "list"}
 _SHORTHANDS = {"queue": "discipline", "tcp": "preset", "size": "mean", "on": "mean", "off": "mean"}
 
 
@@ -30,27 +31,47 @@ def read_value(text: str, place: str) -> Any:
     Raises
     ------
     ScenarioError
-        If a number has more digits than Python reads, or a key too many parts.
+        If it begins as a table or a list and is not TOML, a number has more digits than Python reads, or a key too many
+        parts.
 
     Examples
     --------
     >>> read_value("20", "run.seed"), read_value("20 pkt", "link.satellite.buffer")
     (20, '20 pkt')
     """
+    value, problem = _as_toml(text, place)
+    if problem and text.lstrip()[:1] in _OPENING:
+        what = _OPENING[text.lstrip()[0]]
+        hint = None if '"' in text else "a shell takes quotes that are not within single ones: --set 'FIELD=VALUE'"
+        raise _refused(place, f"begins as a {what} and is not valid TOML: {problem}", text, hint)
+    return text.strip() if problem else value
+
+
+def read_list(text: str, place: str) -> list[Any] | None:
+    """Read values with commas between them, if they are a list of TOML; parameters and errors as of `read_value`."""
+    value, problem = _as_toml(f"[{text}]", place)
+    return value if not problem and isinstance(value, list) else None
+
+
+def _as_toml(text: str, place: str) -> tuple[Any, str]:
+    """Read a value as TOML; if it is not that, give what is wrong."""
     line = f"value = {text}"
     if line_of_long_key(line) is not None:
         raise _refused(place, f"has a key of more than {MOST_PARTS_OF_A_KEY} parts", text)
     try:
         document = tomllib.loads(line)
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return text.strip()
+    except tomllib.TOMLDecodeError as error:
+        problem = str(error).partition(" (at ")[0]
+        return None, problem[:1].lower() + problem[1:]
+    except RecursionError:
+        return None, "it is nested too deeply"
     except ValueError:  # of int(), which has a limit
         raise _refused(place, "holds a number of too many digits", text) from None
-    return document["value"] if len(document) == 1 else text.strip()
+    return (document["value"], "") if len(document) == 1 else (None, "it has several lines")
 
 
-def _refused(place: str, problem: str, text: str) -> ScenarioError:
-    return ScenarioError([Fault(place, problem, as_toml(text))], "command line")
+def _refused(place: str, problem: str, text: str, hint: str | None = None) -> ScenarioError:
+    return ScenarioError([Fault(place, problem, as_toml(text), hint=hint)], "command line")
 
 
 def overridden(source: Source, overrides: Mapping[str, Any]) -> Source:

@@ -1,5 +1,6 @@
 """The schema's models from the document: all that pydantic finds wrong, as faults."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast, get_args
@@ -7,7 +8,7 @@ from typing import Any, TypeVar, cast, get_args
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from ackclock.errors import Fault
+from ackclock.errors import Fault, UnitError
 from ackclock.scenario.atm import AtmTables
 from ackclock.scenario.entries import Table
 from ackclock.scenario.fields import FieldError, Kind, toml_type
@@ -19,6 +20,7 @@ from ackclock.scenario.schema_hosts import Host
 from ackclock.scenario.schema_links import Link
 from ackclock.scenario.source import Location
 from ackclock.scenario.suggestions import did_you_mean
+from ackclock.units import DIMENSIONS, parse
 
 T = TypeVar("T", bound=Table)
 
@@ -168,7 +170,22 @@ def _unknown(places: Places, location: Location) -> Fault:
 def _refused(places: Places, location: Location, error: FieldError) -> Fault:
     kind = _kind(location)
     allowed = error.allowed or (kind.allowed if isinstance(kind, Kind) else None)
-    return places.fault(location, error.problem, allowed=allowed, hint=error.hint)
+    return places.fault(
+        location, error.problem, allowed=allowed, hint=error.hint or _in_packets(places, location, error)
+    )
+
+
+def _in_packets(places: Places, location: Location, error: FieldError) -> str | None:
+    """Say what an amount of data is in packets of its flow, where a number of packets is wanted."""
+    if location[0] != "flow" or error.problem != f"must be {DIMENSIONS['pkt']}, not {DIMENSIONS['B']}":
+        return None
+    written = places.value((*location[:2], "packet"))
+    try:
+        packet_bytes = Flow.model_fields["packet"].default if written is None else parse(str(written)).value
+        packets = math.ceil(parse(str(places.value(location))).value / packet_bytes)
+    except (UnitError, ArithmeticError, ValueError):
+        return None
+    return f'write "{packets} pkt" for as much in packets of {packet_bytes:g} B'
 
 
 def _kind(location: Location) -> object:

@@ -1,8 +1,9 @@
 """Origin of a scenario: a TOML file, TOML text or a mapping, and the line of each of its fields."""
 
 import re
+import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +25,7 @@ _TOML_PLACE = re.compile(
     r"(?P<problem>.*?) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL
 )
 _BARE_QUANTITY = re.compile(r"=\s*([+-]?[0-9.]+\s*[A-Za-zµ][A-Za-z/]*)\s*(?:#.*)?$")
+_TWICE = re.compile(r"cannot overwrite a value|cannot declare .* twice|duplicate inline table key")
 _LARGEST_FILE = 10_000_000
 ORIGINS = "the path of a TOML file, the name of a ready scenario, TOML text, or a mapping of its tables"
 """Forms of a scenario, in words."""
@@ -78,7 +80,7 @@ def read_source(origin: str | Path | Mapping[str, Any]) -> Source:
     if isinstance(origin, str) and not origin.strip():
         raise ScenarioError([Fault("scenario", "is empty", f'"{origin}"', ORIGINS)], "scenario")
     path = _found(Path(origin))
-    return replace(_parsed(str(path), _file_text(path)), folder=path.parent)
+    return replace(_parsed(str(path), _file_text(path, text=isinstance(origin, str))), folder=path.parent)
 
 
 def _found(path: Path) -> Path:
@@ -87,15 +89,21 @@ def _found(path: Path) -> Path:
     return ready_path(path.name) if ready else path
 
 
-def _file_text(path: Path) -> str:
+def _file_text(path: Path, *, text: bool) -> str:
+    """Read a file; `text` is whether the user gave a string, which may be meant as TOML."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir() and not _is_of_the_shell(path):
+            raise _refused(path, "is not a regular file", "give the path of a .toml file, or /dev/stdin")
         with path.open("rb") as file:
             content = file.read(_LARGEST_FILE + 1)
         if len(content) > _LARGEST_FILE:
             raise _refused(path, "the file is larger than 10 MB")
         return content.decode("utf-8-sig")
+    except ScenarioError:
+        raise
     except FileNotFoundError:
-        lists = "`ackclock scenarios` lists the ready ones; a string is taken as TOML text only if it has a line break"
+        lists = "`ackclock scenarios` lists the ready ones"
+        lists += "; a string is taken as TOML text only if it has a line break" if text else ""
         hint = did_you_mean(path.stem, ready_names())
         raise _refused(path, "there is no such file", f"{hint} {lists}" if hint else lists) from None
     except IsADirectoryError:
@@ -105,6 +113,11 @@ def _file_text(path: Path) -> str:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise _refused(path, f"cannot be read: {reason}") from None
+
+
+def _is_of_the_shell(path: Path) -> bool:
+    """Return whether a path is standard input, or what a shell gives for `<(command)`: it has an end to wait for."""
+    return str(path) == "/dev/stdin" or str(path.parent) in {"/dev/fd", "/proc/self/fd"}
 
 
 def _refused(path: Path, problem: str, hint: str | None = None) -> ScenarioError:
@@ -151,11 +164,25 @@ def _syntax_fault(message: str, text: str) -> Fault:
     column = int(match["column"] or len(lines[-1]) + 1)
     bare = _BARE_QUANTITY.search(lines[line - 1].rstrip("\r")) if line <= len(lines) else None
     hint = f'a quantity is written in quotes: "{bare[1].strip()}"' if bare else None
+    problem = _lower(match["problem"])
     if "illegal character '\\n'" in message.lower():
         hint = "a closing quote is missing"
-    return Fault(
-        f"line {line}, column {column}", f"is not valid TOML: {_lower(match['problem'])}", hint=hint, line=line
-    )
+    elif _TWICE.match(problem):
+        problem, hint = _twice(text, line, problem)
+    return Fault(f"line {line}, column {column}", f"is not valid TOML: {problem}", hint=hint, line=line)
+
+
+def _twice(text: str, line: int, problem: str) -> tuple[str, str | None]:
+    """Name the key or the table that is there for the second time, and the line of the first."""
+    try:
+        *before, (location, _) = _located("\n".join(text.split("\n")[:line]))
+    except ValueError:  # what follows on that line may be anything
+        return problem, None
+    inline = re.fullmatch(r"duplicate inline table key '(.*)'", problem)
+    key = inline[1] if inline else ".".join(part for part in location if isinstance(part, str))
+    earlier = [first for other, first in before if other == location and not inline]
+    hint = f"the first is in line {earlier[0]}" if earlier else None
+    return f'"{key}" is there twice' if earlier or inline else f'{problem}, of "{key}"', hint
 
 
 def _lower(message: str) -> str:
@@ -186,18 +213,24 @@ def line_index(text: str) -> dict[Location, int]:
     {('run',): 1, ('run', 'duration'): 2}
     """
     index: dict[Location, int] = {}
+    for location, line in _located(text):
+        index.setdefault(location, line)
+    return index
+
+
+def _located(text: str) -> Iterator[tuple[Location, int]]:
+    """Give each table and field with its line, in the order of the text; of a dotted key each part."""
     arrays: dict[Location, int] = {}
     table: Location = ()
     for line, statement in _statements(text):
         if statement.startswith("["):
             table = _header(statement, arrays)
-            index.setdefault(table, line)
+            yield table, line
         else:
             location = table
             for key in _keys(f"{statement}= 0"):
                 location = (*location, key)
-                index.setdefault(location, line)
-    return index
+                yield location, line
 
 
 def _statements(text: str) -> list[tuple[int, str]]:

@@ -6,9 +6,10 @@ from functools import lru_cache
 from typing import Any
 
 from ackclock.scenario.copies import described_name
+from ackclock.scenario.handshakes import handshake_settings
 from ackclock.scenario.presets import preset_names
 from ackclock.scenario.resolved import Resolved
-from ackclock.scenario.resolved_traffic import Connection
+from ackclock.scenario.resolved_traffic import Connection, HandshakeSettings
 from ackclock.scenario.tcp import preset, receiver_settings, sender_settings
 
 MOST_FIELDS = 4
@@ -16,7 +17,9 @@ MOST_FIELDS = 4
 _ABSENT = object()
 _OF_LINUX_ACKS = ("receive_window", "receive_buffer", "receive_buffer_max")
 """The fields that follow from `acks` where it is not Linux's."""
-_OF_OTHERS = ("segment_bytes", "send_buffer", "writes", "last_packet_bytes")
+_OF_TLS = ("tls_client_hello", "tls_server_hello")
+"""The fields that follow from `handshake` where it is not that of TLS."""
+_OF_OTHERS = ("segment_bytes", "send_buffer", "writes", "last_packet_bytes", "push")
 """The fields of a sender that follow from the packet, the timestamps and the application, or are written otherwise."""
 _BLOCKS = {"most": "sack_blocks", "bytes": "sack_block_bytes"}
 
@@ -52,12 +55,12 @@ def tcp_name(connection: Connection, packet_bytes: int) -> str:
     packet_bytes : int
         Size of its data packets [B], by which a preset's windows in bytes are turned into packets.
     """
-    own = _fields(asdict(connection.sender), asdict(connection.receiver))
+    own = _fields(asdict(connection.sender), asdict(connection.receiver), connection.handshake)
     presets = {name: dict(fields) for name, fields in _presets(packet_bytes)}
     others = {name: list(_differences(own, fields)) for name, fields in presets.items()}
     nearest = min(others, key=lambda name: len(others[name]))
-    # Which control it is, is what one asks first.
-    named = {"congestion_control": f'congestion_control ("{own.get("congestion_control")}")'}
+    # Which control it is, is what one asks first; a handshake is worth a round trip or more.
+    named = {name: f'{name} ("{own.get(name)}")' for name in ("congestion_control", "handshake")}
     fields = [named.get(field, field) for field in others[nearest][:MOST_FIELDS]]
     more = len(others[nearest]) - MOST_FIELDS
     if not fields:
@@ -72,7 +75,9 @@ def _presets(packet_bytes: int) -> tuple[tuple[str, tuple[tuple[str, Any], ...]]
             name,
             tuple(
                 _fields(
-                    asdict(sender_settings(tcp, packet_bytes)), asdict(receiver_settings(tcp, packet_bytes))
+                    asdict(sender_settings(tcp, packet_bytes)),
+                    asdict(receiver_settings(tcp, packet_bytes)),
+                    handshake_settings(tcp, packet_bytes),
                 ).items()
             ),
         )
@@ -81,8 +86,10 @@ def _presets(packet_bytes: int) -> tuple[tuple[str, tuple[tuple[str, Any], ...]]
     )
 
 
-def _fields(sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> dict[str, Any]:
-    """Write a sender and a receiver as one table without tables in it, by the fields' names in scenarios."""
+def _fields(
+    sender: Mapping[str, Any], receiver: Mapping[str, Any], handshake: HandshakeSettings | None
+) -> dict[str, Any]:
+    """Write sender, receiver and handshake as one table without tables in it, by the fields' names in scenarios."""
     flat = {name: value for name, value in receiver.items() if name not in {"linux", "blocks"}}
     flat |= {_BLOCKS[name]: value for name, value in (receiver["blocks"] or {}).items()}
     linux, buffer = receiver["linux"] or {}, sender.get("send_buffer") or {}
@@ -90,6 +97,7 @@ def _fields(sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> dict[str,
     flat["receive_window"] = "autotuned" if linux.get("announced") else "fixed"
     for name, sizes in (("receive_buffer", linux), ("send_buffer", buffer)):
         flat |= {name: sizes.get("buffer_bytes"), f"{name}_max": sizes.get("most_buffer_bytes")}
+    flat |= _around_the_data(sender, handshake)
     for name, value in sender.items():
         if name in _OF_OTHERS:
             continue
@@ -101,7 +109,18 @@ def _fields(sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> dict[str,
     return {name.removesuffix("_s").removeprefix("congestion_control."): value for name, value in flat.items()}
 
 
+def _around_the_data(sender: Mapping[str, Any], handshake: HandshakeSettings | None) -> dict[str, Any]:
+    """Write what precedes the data and how the application hands them over."""
+    hellos = () if handshake is None else (handshake.client_hello_packets, handshake.server_hello_packets)
+    return {
+        "handshake": "none" if handshake is None else "tls" if any(hellos) else "tcp",
+        **dict(zip(_OF_TLS, hellos, strict=False)),
+        "write_size": (sender.get("push") or {}).get("write_bytes"),
+    }
+
+
 def _differences(own: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
-    follow = _OF_LINUX_ACKS if own["acks"] != other["acks"] else ()
+    follow = {*(_OF_LINUX_ACKS if own["acks"] != other["acks"] else ())}
+    follow |= {*(_OF_TLS if own["handshake"] != other["handshake"] else ())}
     names = (name for name in {**own, **other} if name not in follow)
     return (name for name in names if own.get(name, _ABSENT) != other.get(name, _ABSENT))

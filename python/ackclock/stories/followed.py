@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, inf
 from typing import Final
 
 import pandas as pd
@@ -22,8 +22,15 @@ MOST_BYTES: Final = 4e8
 ROUND_TRIPS: Final = 6.0
 """Length of what is simulated after the part that is asked for, for the fates of its packets [empty round trips]."""
 LEAST_S: Final = 0.5
+AT_FIRST_S: Final = 1.0
+"""Time for which a packet that nothing acknowledges is followed at first [s]."""
+LONGER: Final = 4.0
+"""Factor of that time if the packet has not arrived by then."""
 _BLOCK_BYTES: Final = 120
 """Bytes of a packet in a capture, in addition to its own."""
+
+Key = tuple[int, int]
+"""A packet: the number of its flow, and its own."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +52,14 @@ class Followed:
     journeys: list[Journey]
 
 
-def followed(
-    resolved: Resolved, start: float, end: float, what: str, on_progress: Callable[[float, int], None] | None = None
+def followed(  # noqa: PLR0913  all but five by name
+    resolved: Resolved,
+    start: float,
+    end: float,
+    what: str,
+    on_progress: Callable[[float, int], None] | None = None,
+    *,
+    instead: str = "look at a part of the run",
 ) -> Followed:
     """Simulate the first replication up to an instant, and follow each packet from another instant on.
 
@@ -60,6 +73,8 @@ def followed(
         What it is for, as a message names it.
     on_progress : callable, optional
         Gets the fraction done and the replications finished.
+    instead : str
+        Advice of a message where it takes too much memory, up to the latest instant.
 
     Raises
     ------
@@ -71,13 +86,42 @@ def followed(
     longest = max((empty_round_trip_s(resolved, flow) for flow in resolved.flows if flow.connection), default=0.0)
     around = max(LEAST_S, ROUND_TRIPS * longest)
     short = followed_scenario(resolved, min(end + around, resolved.run.duration_s))
-    _check_memory(short, what)
+    _check_memory(short, what, instead)
     outcome = run_resolved(short, threads=1, on_progress=on_progress)
     if not outcome.replications:
         raise KeyboardInterrupt
     traces, since = trace_frames(short, outcome), max(0.0, start - around)
     left = departures(short, captures(outcome), since, short.run.duration_s)
     return Followed(short, traces, journeys(short, traces, left, since))
+
+
+def followed_to_its_end(resolved: Resolved, key: Key, start: float, what: str, instead: str) -> Followed:
+    """Follow a packet that nothing acknowledges, and its echo if it is a ping, for as long as that takes.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario.
+    key : (int, int)
+        The number of its flow, and its own.
+    start : float
+        The instant at which it was sent [s].
+    what, instead : str
+        As for `followed`.
+
+    Raises
+    ------
+    LimitError
+        If recording each packet takes too much memory.
+    """
+    length, whole = AT_FIRST_S, resolved.run.duration_s
+    flow = next(flow for flow in resolved.flows if resolved.flow_names[key[0]] in flow.names)
+    while True:
+        seen = followed(resolved, start, min(start + length, whole), what, instead=instead)
+        own = [one for one in seen.journeys if (one.flow, one.number) == key and one.ended < inf]
+        if len(own) == 1 + bool(flow.return_path) or any(one.dropped for one in own) or start + length >= whole:
+            return seen
+        length *= LONGER
 
 
 def followed_scenario(resolved: Resolved, end: float) -> Resolved:
@@ -92,7 +136,7 @@ def followed_scenario(resolved: Resolved, end: float) -> Resolved:
     return replace(resolved, run=run, trace=replace(trace, rtt=False, queue=False, state=True))
 
 
-def _check_memory(resolved: Resolved, what: str) -> None:
+def _check_memory(resolved: Resolved, what: str, instead: str) -> None:
     packets = estimate(resolved, threads=1, trace_bytes=trace_limit()).packets
     sizes = sum(flow.packet_bytes + flow.answer_bytes + 2 * _BLOCK_BYTES for flow in resolved.flows)
     links = len(resolved.trace.capture or ())
@@ -100,5 +144,5 @@ def _check_memory(resolved: Resolved, what: str) -> None:
     if needed > MOST_BYTES:
         end = resolved.run.duration_s * MOST_BYTES / needed
         problem = f"each packet up to {resolved.run.duration_s:.3g} s takes about {ceil(needed / 1e6):,} MB to record"
-        hint = f"look at a part of the run before about {end:.2g} s, or lower the rates"
+        hint = f"{instead} before about {end:.2g} s, or lower the rates"
         raise LimitError(Fault(what, problem, allowed=f"{MOST_BYTES / 1e6:,.0f} MB", hint=hint))

@@ -139,7 +139,7 @@ def journeys(
     flows = [flow for flow in resolved.flows for _ in range(flow.count)]
     ends, delays = _ends(resolved, traces["drops"], left, since), Delays(resolved, traces.get("delay"))
     found = []
-    for journey in _sent(resolved, flows, traces["sequence"], left, since):
+    for journey in _sent(resolved, traces["sequence"], since):
         _follow(journey, resolved, flows[journey.flow], ends, delays)
         found.append(journey)
     answers = list(_answers(resolved, flows, found, ends, delays))
@@ -159,22 +159,13 @@ def _ends(resolved: Resolved, drops: pd.DataFrame, left: Iterable[Departure], si
     return ends
 
 
-def _sent(
-    resolved: Resolved, flows: Sequence[ResolvedFlow], sequence: pd.DataFrame, left: Sequence[Departure], since: float
-) -> Iterator[Journey]:
-    """Begin the journeys of data: of TCP as they were sent, of other sources as they left the first link."""
+def _sent(resolved: Resolved, sequence: pd.DataFrame, since: float) -> Iterator[Journey]:
+    """Begin the journeys of data, as it was sent."""
     numbers = {name: number for number, name in enumerate(resolved.flow_names)}
     rows = sequence[(sequence["time_s"] >= since) & (sequence["kind"] != "acknowledged")]
     columns = (rows[name].tolist() for name in ("flow", "time_s", "kind", "sequence"))
     for name, time_s, kind, number in zip(*columns, strict=True):
         yield Journey(numbers[str(name)], int(number), answer=False, again=str(kind) == "retransmitted", sent=time_s)
-    with_tcp = {number for number, flow in enumerate(flows) if flow.connection is not None}
-    for one in left:
-        flow = flows[one.flow]
-        if one.flow in with_tcp or one.answer or one.element != resolved.elements[flow.path[0]].name:
-            continue
-        service = resolved.elements[flow.path[0]].service_s(flow.packet_bytes)
-        yield Journey(one.flow, one.number, answer=False, again=False, sent=one.time_s - service)
 
 
 def _follow(journey: Journey, resolved: Resolved, flow: ResolvedFlow, ends: _Ends, delays: Delays) -> None:

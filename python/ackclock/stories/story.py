@@ -12,7 +12,7 @@ import pandas as pd
 from ackclock.errors import Fault, LimitError, ResultError
 from ackclock.recording import with_traces
 from ackclock.scenario import Resolved
-from ackclock.stories.followed import followed
+from ackclock.stories.followed import followed, followed_to_its_end
 from ackclock.stories.journeys import Journey
 from ackclock.stories.told import probe_times, stories
 from ackclock.tables import Printed, TableText, html_table, rich_table
@@ -23,9 +23,12 @@ if TYPE_CHECKING:
 
 Traces = Mapping[str, pd.DataFrame]
 WHAT: Final = "story"
+LOSSES: Final = "losses"
+"""The trace of the losses that senders detected."""
 MOST_ROWS: Final = 40
 _WANTED: Final = ("cwnd", "sequence", "losses", "state", "recovery")
 _UNLIMITED: Final = 1e9
+_INSTEAD: Final = "ask for a packet that arrived"
 
 
 @dataclass(frozen=True, repr=False)
@@ -142,7 +145,8 @@ def losses_of(resolved: Resolved, traces: Traces, flow: str | None) -> LossList:
     flow : str, optional
         The flow.
     """
-    rows = _first(with_traces(resolved, traces, ("losses",), WHAT)["losses"])
+    known = traces if LOSSES in traces else with_traces(resolved, traces, (LOSSES,), WHAT)
+    rows = _first(known[LOSSES])
     if flow is not None:
         rows = rows[rows["flow"] == flow]
     number = np.arange(1, len(rows) + 1)
@@ -199,11 +203,15 @@ def story_of_packet(resolved: Resolved, traces: Traces, flow: str, packet: int, 
     kept = with_traces(resolved, traces, _WANTED, WHAT)
     own = {name: _of_flow(_first(kept[name]), flow) for name in _WANTED if name in kept}
     start, end = _life(own["sequence"], flow, packet, near_s, resolved.run.duration_s)
-    seen = followed(resolved, start, end, WHAT)
     number = resolved.flow_names.index(flow)
-    copies = [one for one in seen.journeys if (one.flow, one.number, one.answer) == (number, packet, False)]
-    copies = [one for one in copies if start <= one.sent <= end]
-    told = stories(seen.resolved, seen.traces, copies)[(number, packet)]
+    if next(row for row in resolved.flows if flow in row.names).connection is None:
+        seen = followed_to_its_end(resolved, (number, packet), start, WHAT, _INSTEAD)
+    else:
+        seen = followed(resolved, start, end, WHAT, instead=_INSTEAD)
+    own_journeys = [one for one in seen.journeys if (one.flow, one.number) == (number, packet)]
+    copies = [one for one in own_journeys if not one.answer and start <= one.sent <= end]
+    echoes = [one for one in own_journeys if one.answer]
+    told = stories(seen.resolved, seen.traces, [*copies, *echoes])[(number, packet)]
     arrived = min((one.ended for one in copies if not one.dropped and one.ended < inf), default=None)
     events = [(time_s, text) for time_s, text in told.plain() if time_s <= end]
     facts: dict[str, Any] = {

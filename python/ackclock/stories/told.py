@@ -10,9 +10,10 @@ from typing import Any, Final
 
 import pandas as pd
 
-from ackclock.scenario import Resolved
+from ackclock.scenario import Element, Resolved, ResolvedFlow
 from ackclock.scenario.resolved_tcp import SelectiveSettings
 from ackclock.stories.journeys import Journey
+from ackclock.units import show
 
 Key = tuple[int, int]
 """A packet: its flow and its number."""
@@ -52,13 +53,18 @@ def stories(resolved: Resolved, traces: Mapping[str, pd.DataFrame], journeys: It
     traces : mapping of str to DataFrame
         Its traces `losses` and `sequence`, and `state` if it was recorded.
     journeys : iterable of Journey
-        All copies of the packets.
+        All copies of the packets, and the echoes of those that are pings.
     """
     found: dict[Key, Story] = defaultdict(Story)
     probes = probe_times(resolved, traces.get("state"))
     copies: dict[Key, list[Journey]] = defaultdict(list)
-    for journey in sorted((one for one in journeys if not one.answer), key=lambda one: one.sent):
+    for journey in sorted(journeys, key=lambda one: one.sent):
         key = (journey.flow, journey.number)
+        if journey.answer:
+            if _flow(resolved, journey.flow).connection is None:
+                for time_s, text in _lines(resolved, journey, "the echo "):
+                    found[key].add(time_s, text)
+            continue
         copies[key].append(journey)
         for time_s, text in _lines(resolved, journey, probe=journey.sent in probes[journey.flow]):
             found[key].add(time_s, text)
@@ -82,31 +88,43 @@ def probe_times(resolved: Resolved, states: pd.DataFrame | None) -> Mapping[int,
     return found
 
 
-def _lines(resolved: Resolved, journey: Journey, *, probe: bool) -> Iterator[tuple[float, str]]:
-    sent = "sent again" if journey.again else "sent"
-    yield journey.sent, f"{sent} as a tail loss probe (RFC 8985, section 7.3)" if probe else sent
-    size = next(iter(resolved.rows)).packet_bytes if len(resolved.rows) == 1 else None
+def _lines(resolved: Resolved, journey: Journey, what: str = "", *, probe: bool = False) -> Iterator[tuple[float, str]]:
+    """Say where a copy was; `what` is its name at the beginning of each line, of a ping's echo."""
+    sent = "sent again" if journey.again else "was sent" if what else "sent"
+    yield journey.sent, f"{what}{sent} as a tail loss probe (RFC 8985, section 7.3)" if probe else f"{what}{sent}"
+    flow = _flow(resolved, journey.flow)
     for hop in journey.hops:
         element = resolved.elements_by_name[hop.element]
         if hop.departed == inf:
             continue
-        service = element.service_s(size or resolved.rows[min(journey.flow, len(resolved.rows) - 1)].packet_bytes)
+        service = element.service_s(flow.answer_bytes if journey.answer else flow.packet_bytes)
         waited = hop.departed - hop.arrived - service
         if waited > _WAITED_S:
-            yield hop.arrived, f"came to the queue of {hop.element}, waited {_ms(waited)}"
-        yield hop.departed, f"left {hop.element}"
+            yield hop.arrived, f"{what}came to the queue of {hop.element}, waited {_ms(waited)}"
+        yield hop.departed, f"{what}left {hop.element}"
     if journey.dropped:
-        element = resolved.elements_by_name[journey.dropped]
         came = max(journey.ended, journey.hops[-1].arrived)  # captures have whole nanoseconds
-        if journey.lost:
-            yield came, f"was lost on {journey.dropped}, before its queue"
-        else:
-            yield came, f"was dropped by the queue of {journey.dropped} ({_discipline(element)})"
+        yield came, f"{what}{_end(resolved.elements_by_name[journey.dropped], lost=journey.lost)}"
     elif journey.ended < inf:
-        yield journey.ended, "arrived at the receiver"
+        yield journey.ended, f"{what}arrived at the {'sender' if journey.answer else 'receiver'}"
 
 
-def _discipline(element: Any) -> str:
+def _end(element: Element, *, lost: bool) -> str:
+    """Say what dropped a packet at an element."""
+    if lost:
+        return f"was lost on {element.name}, before its queue"
+    bucket = element.token_bucket
+    if bucket is not None and bucket.kind == "policer":
+        return f"was dropped by the policer {element.name}: its bucket of {show(bucket.burst_bytes, 'B')} lacked tokens"
+    return f"was dropped by the queue of {element.name} ({_discipline(element)})"
+
+
+def _flow(resolved: Resolved, number: int) -> ResolvedFlow:
+    """Give the flow of a number."""
+    return [row for row in resolved.flows for _ in range(row.count)][number]
+
+
+def _discipline(element: Element) -> str:
     aqm = element.queue.aqm
     buffer = "no limit" if element.buffer is None else f"{element.buffer} buffer"
     return f"{buffer}, drop-tail" if aqm.kind == "none" else f"{aqm.title}, {buffer}"
@@ -167,7 +185,7 @@ def _rule(resolved: Resolved, flow: int, cause: str) -> str:
     """Name the rule by which a sender detects a loss."""
     if cause == "timeout":
         return "a timeout: the retransmission timer expired (RFC 6298)"
-    sender = [row for row in resolved.flows for _ in range(row.count)][flow].tcp.sender
+    sender = _flow(resolved, flow).tcp.sender
     if isinstance(sender, SelectiveSettings) and sender.loss_detection == "rack":
         return "a fast retransmit: a packet sent later had arrived, and the reordering window was over (RACK, RFC 8985)"
     if isinstance(sender, SelectiveSettings):

@@ -4,7 +4,7 @@
 and a changed scenario or engine computes again what it touches, and nothing else.
 """
 
-from ackclock.sweeps.axes import Axis, parse_axis
+from ackclock.sweeps.axes import Axis, by_fields, parse_axis
 from ackclock.sweeps.plan import MOST_POINTS, Plan, Point, plan
 from ackclock.sweeps.record import packets_of, point_key
 from ackclock.sweeps.running import Ran, run_points, said_before
@@ -20,6 +20,7 @@ __all__ = [
     "Point",
     "Ran",
     "Store",
+    "by_fields",
     "collected",
     "csv_writer",
     "netcdf_writer",

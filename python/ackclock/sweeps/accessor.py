@@ -12,7 +12,7 @@ from ackclock.stats import estimates
 from ackclock.sweeps.pictured import against_panels, curve_panels, heat_panels
 from ackclock.sweeps.scales import DIGITS, scale_of
 from ackclock.tables import Printed, TableText, html_table, rich_table
-from ackclock.wording import amount, number, significant
+from ackclock.wording import amount, half_width, number
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -189,7 +189,7 @@ class SweepAccessor(Printed):
             cells = [_cell(found[name].isel(at), str(self._data[name].attrs.get("units", ""))) for name, _ in shown]
             rows.append([*words, *cells])
         note = f"The first {MOST_ROWS} of {len(rows):,} rows; flows.csv has all." if len(rows) > MOST_ROWS else ""
-        return TableText([*places, *(title for _, title in shown)], rows[:MOST_ROWS], note)
+        return TableText([*places, *(title for _, title in shown)], rows[:MOST_ROWS], note, names=max(1, len(places)))
 
     def _named(self, name: str) -> str:
         """Return the simulated variable of a name with or without its unit."""
@@ -249,4 +249,4 @@ def _cell(found: "xr.Dataset", unit: str) -> str:
         return "-"
     text = amount(mean, unit) if unit in {"bit/s", "s", "1", "pkt"} else number(mean)
     half = (high - low) / 2.0
-    return f"{text}\n±{significant(100.0 * half / abs(mean), 2)}%" if half > ROUNDING * abs(mean) else text
+    return f"{text}\n{half_width(half, mean)}" if half > ROUNDING * abs(mean) else text

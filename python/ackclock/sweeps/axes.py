@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ackclock import units
 from ackclock.errors import Fault, SweepError, UnitError
 from ackclock.scenario.arguments import TEXT, check_arguments
-from ackclock.scenario.override import read_value, written_value
+from ackclock.scenario.override import read_list, read_value, written_value
 from ackclock.scenario.places import as_toml
 from ackclock.scenario.plain import refuse_odd_tables
 
@@ -85,6 +85,26 @@ def parse_axis(text: str) -> Axis:
     """
     check_arguments("parse_axis", text=(text, TEXT))
     return zipped_axis([_parse_field(part) for part in text.split(" & ")])
+
+
+def by_fields(axes: Sequence[Axis]) -> dict[tuple[str, ...], Sequence[tuple[Any, ...]]]:
+    """Give the values of several axes by their fields, as `sweep` takes them.
+
+    Raises
+    ------
+    SweepError
+        If two axes have a field in common.
+    """
+    refuse_shared_fields(axes)
+    return {axis.fields: axis.rows for axis in axes}
+
+
+def refuse_shared_fields(axes: Sequence[Axis]) -> None:
+    """Refuse axes that have a field in common."""
+    fields = [field for axis in axes for field in axis.fields]
+    twice = next((field for place, field in enumerate(fields) if field in fields[:place]), None)
+    if twice is not None:
+        _refuse(twice, "is given twice", allowed="each field once; all its values in one axis")
 
 
 def zipped_axis(fields: Sequence[tuple[str, Sequence[Any]]]) -> Axis:
@@ -235,8 +255,8 @@ def _range(field: str, text: str, matched: "re.Match[str]") -> list[Any]:
 
 def _list(field: str, text: str) -> list[Any]:
     place = f'axis "{field}"'
-    whole = read_value(f"[{text}]", place)
-    if isinstance(whole, list):
+    whole = read_list(text, place)
+    if whole is not None:
         return whole
     parts = [part.strip() for part in text.split(",")]
     if not all(parts):

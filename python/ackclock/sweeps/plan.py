@@ -11,7 +11,7 @@ from ackclock import scenario as scenarios
 from ackclock.errors import Fault, ScenarioError, SweepError
 from ackclock.scenario.places import as_toml
 from ackclock.scenario.until import Until
-from ackclock.sweeps.axes import Axis
+from ackclock.sweeps.axes import Axis, refuse_shared_fields
 
 if TYPE_CHECKING:
     from ackclock.scenario import Scenario
@@ -83,10 +83,7 @@ def plan(scenario: "Scenario", axes: Sequence[Axis]) -> Plan:
 def _check(scenario: "Scenario", axes: Sequence[Axis]) -> None:
     if not axes:
         raise SweepError(Fault("sweep", "has no axis", allowed="one at least, such as link.satellite.buffer=10:60:2"))
-    fields = [field for axis in axes for field in axis.fields]
-    twice = next((field for place, field in enumerate(fields) if field in fields[:place]), None)
-    if twice is not None:
-        raise SweepError(Fault(f'axis "{twice}"', "is given twice", allowed="each field once"))
+    refuse_shared_fields(axes)
     if scenario.trace.capture:
         hint = "capture single runs: ackclock run"
         raise SweepError(Fault("trace.capture", "is set; a sweep keeps no captures", hint=hint))
