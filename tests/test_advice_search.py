@@ -155,3 +155,18 @@ def test_a_transfer_that_ends_keeps_the_length_that_its_user_gave() -> None:
 def test_a_confirmation_has_other_random_numbers_and_measures_twice_the_time() -> None:
     run = Length(30.0, 10.0, 5)
     assert run.other == Length(50.0, 10.0, 5, further_seed=1)
+
+
+def test_a_search_is_within_what_a_run_may_last() -> None:
+    slow = """
+    [[link]]
+    name = "slow"
+    rate = "1 bit/s"
+    buffer = "30 pkt"
+    [[flow]]
+    path = ["slow"]
+    tcp = "linux-cubic"
+    [run]
+    duration = "10 s"
+    """
+    assert ackclock.advise(slow, topics=["bottleneck-buffer"]).recommendations

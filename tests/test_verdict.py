@@ -215,6 +215,25 @@ def test_nothing_delivered_is_said_and_nothing_else() -> None:
     assert verdict(make_resolved(), flows={"delivered_packets": 0}).startswith("Nothing was delivered")
 
 
+def test_a_link_that_loses_all_is_named_where_nothing_is_delivered() -> None:
+    text = """
+    [[link]]
+    name = "deaf"
+    rate = "10 Mbit/s"
+    loss = { model = "bernoulli", probability = 1.0 }
+    [[flow]]
+    path = ["deaf"]
+    [run]
+    duration = "20 s"
+    """
+    summary = ackclock.run(text, picture=False).summary
+    lost = summary["links"][0]["lost_packets"]["mean"]
+    nothing = "Nothing was delivered in the time measured"
+    assert summary["verdict"] == f"{nothing}: deaf lost all {lost:.0f} packets that came to it"
+    late = text.replace("loss =", "# loss =").replace('["deaf"]', '["deaf"]\nstart = "19.999 s"\nrtt = "1 s"')
+    assert ackclock.run(late, picture=False).summary["verdict"].startswith(f"{nothing}: check the flows' start")
+
+
 def test_without_drops_an_idle_link_is_no_bottleneck() -> None:
     text = verdict(make_resolved(), links=NO_DROPS | {"busy_s": [24.0, 1.0]})
     assert text.startswith(

@@ -11,13 +11,14 @@ from typer.testing import CliRunner
 
 import ackclock
 from ackclock.advice import Advice, QueueAlternative, QueuesCompared, Recommendation
+from ackclock.advice.queue_records import _cell
 from ackclock.advice.queue_trials import ACTIVE
 from ackclock.cli import app
 from ackclock.errors import AdviceError, ResultError
 from ackclock.pictures.queues_compared import queues_chart
 from ackclock.plots import chart_picture
 from ackclock.scenario.schema_queues import NAMES
-from ackclock.stats import estimate
+from ackclock.stats import Estimate, estimate
 
 TOPIC = "which-queue"
 
@@ -286,3 +287,9 @@ duration = "20 s"
     assert kept.stdout.endswith("\nAdvice: kept\n")
     assert json.loads((tmp_path / "kept" / "advice.json").read_text()) == content
     assert (tmp_path / "kept" / "queues.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_wide_interval_and_a_delay_of_rounding_are_written_in_plain_numbers() -> None:
+    wide = Estimate(mean=0.1, low=-0.083, high=0.283, n=3)
+    assert _cell(wide, "s") == "100 ms\n±180%"
+    assert _cell(Estimate(mean=8.38e-9, low=None, high=None, n=1), "s") == "<1 us"

@@ -42,8 +42,19 @@ def verdict(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> s
     """
     findings = find(resolved, flows, links)
     if findings[0].kind == "nothing-delivered":
-        return "Nothing was delivered in the time measured: check the flows' start, the warm-up and the buffers"
+        return f"Nothing was delivered in the time measured: {_cause_of_nothing(links)}"
     return "; ".join(sentences(resolved, findings)) + _averaged(links)
+
+
+def _cause_of_nothing(links: Sequence[Row]) -> str:
+    """Name the link that lost or dropped all that came to it, else what to check."""
+    for link in links:
+        fraction = (link["loss_fraction"] or {}).get("mean")
+        lost, dropped = (float(link[key]["mean"] or 0.0) for key in ("lost_packets", "dropped_packets"))
+        if fraction is not None and fraction >= 1.0 and lost + dropped > 0.0:
+            what = "lost" if dropped == 0.0 else "dropped" if lost == 0.0 else "lost or dropped"
+            return f"{link['name']} {what} all {plural(lost + dropped, 'packet')} that came to it"
+    return "check the flows' start, the warm-up and the buffers"
 
 
 def sentences(resolved: Resolved, findings: Sequence[Finding]) -> list[str]:

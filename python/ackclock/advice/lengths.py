@@ -13,6 +13,7 @@ from ackclock.prediction.scene import Scene
 from ackclock.scenario import Resolved
 from ackclock.scenario.resolved_rates import RateProcessSettings
 from ackclock.scenario.resolved_traffic import WebTraffic
+from ackclock.scenario.schema_kinds import LONGEST_RUN_S
 
 LONE_CYCLES = 6
 """Loss cycles of a lone flow of Reno's kind without randomness: all are nearly the same."""
@@ -27,6 +28,8 @@ REPLICATIONS = 5
 """Number of replications of a scenario that draws random numbers."""
 FEW_REPLICATIONS = 2
 """Their number if the scenario is so large that they would be too short."""
+ROUNDING = 1.1
+"""Largest factor by which a length is rounded up to two digits."""
 LONGEST_S = 1e4
 """Longest run where no link has a rate [s]."""
 DROPS = 2000.0
@@ -112,7 +115,8 @@ def length_for(resolved: Resolved, near: float, far: float, targets: Targets) ->
     if warmup + measured > longest / replications and replications > FEW_REPLICATIONS:
         replications = FEW_REPLICATIONS
         warmup, measured = traffic.wanted_s(near, replications)
-    longest /= replications
+    # Its confirmation measures twice as long, and is within what a run may last too.
+    longest = min(longest / replications, max((LONGEST_RUN_S / ROUNDING**2 - start) / 2.0, resolved.run.measured_s))
     measured = max(measured, traffic.for_loss_s(targets) / replications)
     if any(element.is_random for element in resolved.elements):
         # Delays and losses have time scales of their own; the scenario's run was made for them.

@@ -6,7 +6,7 @@ from typing import Any
 
 from ackclock.stats import Estimate
 from ackclock.tables import TableText
-from ackclock.wording import amount, percent, seconds, significant
+from ackclock.wording import amount, half_width, percent, significant
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class QueuesCompared:
 def _cell(found: Estimate, unit: str) -> str:
     if found["mean"] is None:
         return "-"
-    text = seconds(float(f"{found['mean']:.3g}")) if unit == "s" else amount(found["mean"], unit)
+    text = amount(float(f"{found['mean']:.3g}") if unit == "s" else found["mean"], unit)
     return text + _half(found)
 
 
@@ -154,8 +154,8 @@ def _half(found: Estimate) -> str:
     """Write the half width of an interval in percent of its mean; nothing where it is small or missing."""
     if found["low"] is None or found["high"] is None or not found["mean"]:
         return ""
-    half = 50.0 * (found["high"] - found["low"]) / found["mean"]
-    return f"\n±{half:.2g}%" if half >= LEAST_HALF else ""
+    half = (found["high"] - found["low"]) / 2.0
+    return f"\n{half_width(half, found['mean'])}" if 100.0 * half / found["mean"] >= LEAST_HALF else ""
 
 
 LEAST_HALF = 0.01

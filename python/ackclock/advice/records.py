@@ -14,7 +14,7 @@ from ackclock.findings import Finding
 from ackclock.stats import Estimate
 from ackclock.storage import json_writer
 from ackclock.tables import Printed, TableText, html_table, rich_table
-from ackclock.wording import LEAST_PERCENT, amount, number, percent, significant
+from ackclock.wording import LEAST_PERCENT, amount, half_width, number, percent
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -370,5 +370,5 @@ def _estimate(found: Estimate, unit: str) -> str:
     text = amount(found["mean"], unit) if unit else number(found["mean"])
     if found["low"] is None or found["high"] is None or not found["mean"]:
         return text
-    half = 50.0 * (found["high"] - found["low"]) / found["mean"]
-    return f"{text}\n±{significant(half, 2)}%" if half >= LEAST_PERCENT else text
+    half = (found["high"] - found["low"]) / 2.0
+    return f"{text}\n{half_width(half, found['mean'])}" if 100.0 * half / found["mean"] >= LEAST_PERCENT else text
