@@ -12,7 +12,7 @@ from ackclock.stats import estimates
 from ackclock.sweeps.pictured import against_panels, curve_panels, heat_panels
 from ackclock.sweeps.scales import DIGITS, scale_of
 from ackclock.tables import Printed, TableText, html_table, rich_table
-from ackclock.wording import amount, half_width, number
+from ackclock.wording import amount, half_width, number, significant
 
 if TYPE_CHECKING:
     import xarray as xr
