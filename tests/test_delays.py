@@ -1,6 +1,7 @@
 """Delays against queueing theory, against second computations from traces, and from the engine to every output."""
 
 import math
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 import ackclock
+from ackclock.columns import Column
 from ackclock.engine import run_resolved
 from ackclock.histograms import merged, middles_s
 from ackclock.quantities import FLOW_DELAYS, LINK_DELAYS
-from ackclock.report import Column
+from ackclock.report import summary_tables
 from ackclock.result import Result
 from ackclock.sweeps import Memory, run_points
 from ackclock.sweeps.charting import sweep_chart
@@ -276,14 +278,16 @@ def test_a_result_without_delays_says_so_in_every_form(tmp_path: Path) -> None:
     loaded = Result.load(tmp_path)
     assert loaded.flows["rtt_p95_s"].isna().all()
     assert loaded.links["queueing_max_s"].isna().all()
-    for flow in loaded.summary["flows"]:
+    summary = deepcopy(loaded.summary)
+    for flow in summary["flows"]:
         for name in FLOW_DELAYS:
             del flow[name]
-    for link in loaded.summary["links"]:
+    for link in summary["links"]:
         for name in (*LINK_DELAYS, "drain_s"):
             del link[name]
-    assert loaded.flows["rtt_p95_s"].isna().all()
-    assert "RTT" in loaded._repr_html_()
+    older = Result(summary, loaded.resolved, loaded.version)
+    assert older.flows["rtt_p95_s"].isna().all()
+    assert "RTT" in older._repr_html_()
 
 
 def test_percentiles_are_means_over_replications_and_the_distribution_holds_all_packets(md1: Result) -> None:
@@ -420,3 +424,16 @@ def test_a_delay_of_rounding_is_written_as_less_than_a_microsecond() -> None:
     column = Column("queueing_p95_s", "p95", 1e-3, 3)
     assert (column.text(8.38e-9), column.text(0.0), column.text(2.5e-6)) == ("<0.001", "0", "0.00250")
     assert column.interval(8.38e-9, 2e-8) == "<0.001"
+
+
+def test_the_delays_of_a_call_have_a_table_where_the_flows_have_round_trips() -> None:
+    link = {"name": "line", "rate": "10 Mbit/s", "delay": "10 ms", "buffer": "100 pkt"}
+    call = {"name": "call", "path": ["line"], "packet": "200 B", "traffic": {"kind": "constant", "rate": "80 kbit/s"}}
+    ping = {"name": "ping", "path": ["line"], "traffic": {"kind": "ping", "interval": "100 ms"}}
+    run = {"duration": "20 s", "warmup": "5 s"}
+    result = ackclock.run({"link": [link], "flow": [{"name": "dl", "path": ["line"]}, call, ping], "run": run})
+    (table,) = (one for one in summary_tables(result.summary) if one.headers[0] == "datagrams")
+    (row,) = table.rows
+    assert (row[0], row[2]) == ("call", f"{1e3 * result.flows.delay_p95_s['call']:.3g}")
+    alone = ackclock.run({"link": [link], "flow": [call, ping], "run": run})
+    assert "datagrams" not in {one.headers[0] for one in summary_tables(alone.summary)}

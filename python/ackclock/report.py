@@ -1,81 +1,41 @@
 """A summary as tables for people: on a terminal and in a notebook."""
 
 import html
-import math
-import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from ackclock.columns import (
+    MILLISECOND,
+    MOST_ROWS,
+    PERCENT,
+    Column,
+    Row,
+    mean_of,
+    plain_rows,
+    rows_or_spread,
+    spread_rows,
+    sum_row,
+)
 from ackclock.groups import by_table, row_name
 from ackclock.quantities import DROP_CAUSES
 from ackclock.scenario.copies import described_name
 from ackclock.summary import Summary
 from ackclock.tables import Place, TableText, html_table, rich_table, what_has_all
 from ackclock.trust import trust_text
-from ackclock.wording import LEAST_S, bit_rate, bit_rate_scale, hundredths, number, plural, seconds, significant
+from ackclock.wording import bit_rate, bit_rate_scale, plural, seconds
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-Row = Mapping[str, Any]
-
-MOST_ROWS = 12
 MOST_TABLES = 4
 """Largest number of tables whose flows are summed up each by itself."""
 MOST_TCPS = 4
 """Largest number of TCPs that are named under the title."""
-MOST_DECIMALS = 6
-PERCENT, MILLISECOND = 0.01, 1e-3
 _ROUND_TRIPS = (
     *(("min", "RTT\nmin"), ("mean", "ms\navg"), ("p50", "\nmedian"), ("p95", "\n95%")),
     *(("max", "\nmax"), ("mdev", "\nmdev")),
 )
 """The round trips that `ping` prints, the median and a percentile, with titles that go on over the columns."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """The column of one quantity in a table: its title, its unit and its digits.
-
-    Parameters
-    ----------
-    key : str
-        The summary's key.
-    title : str
-        What the reader calls it, and its unit on a line of its own.
-    scale : float
-        What to divide by for that unit.
-    digits : int, optional
-        Significant digits; `None` for a count.
-    additive : bool
-        Whether a sum over flows means something.
-    """
-
-    key: str
-    title: str
-    scale: float = 1.0
-    digits: int | None = 4
-    additive: bool = False
-
-    def text(self, value: float) -> str:
-        """Write one value."""
-        scaled = value / self.scale
-        if scaled == 0.0 or self.digits is None:
-            return number(scaled)
-        if self.scale == PERCENT:
-            return hundredths(scaled, self.digits, zeros=True)
-        if self.scale == MILLISECOND and 0.0 < value < LEAST_S:
-            return f"<{LEAST_S / MILLISECOND:g}"
-        return significant(scaled, self.digits, zeros=True)
-
-    def interval(self, value: float, half_width: float) -> str:
-        """Write a value over half its interval, both to the interval's second digit."""
-        decimals = max(0, 1 - math.floor(math.log10(half_width / self.scale)))
-        is_rounding = self.scale == MILLISECOND and value > 0.0 and value + half_width < LEAST_S
-        if decimals > MOST_DECIMALS or is_rounding:
-            return self.text(value)
-        return f"{value / self.scale:,.{decimals}f}\n±{half_width / self.scale:,.{decimals}f}"
 
 
 def flow_table(summary: Summary, place: Place = "printed") -> TableText:
@@ -84,7 +44,7 @@ def flow_table(summary: Summary, place: Place = "printed") -> TableText:
     columns = _flow_columns(flows)
     headers = ["flow", *(column.title for column in columns)]
     if len(flows) <= MOST_ROWS:
-        return TableText(headers, _plain_rows(flows, columns))
+        return TableText(headers, plain_rows(flows, columns))
     tables = by_table(flows, row_name)
     if len(tables) > MOST_TABLES:
         tables = {"": flows}
@@ -99,38 +59,14 @@ def _prefix(name: str, tables: Mapping[str, Sequence[Row]]) -> str:
 def _group_rows(prefix: str, flows: Sequence[Row], columns: Sequence[Column]) -> list[list[str]]:
     """Lay out the flows of a table: one as it is, several as their sum and what they spread over."""
     if len(flows) == 1:
-        return _plain_rows(flows, columns)
-    return [[f"{prefix}sum", *_sum_row(flows, columns)], *_spread_rows(prefix, flows, columns)]
-
-
-def _rows_or_spread(rows: Sequence[Row], columns: Sequence[Column]) -> list[list[str]]:
-    """Lay out rows one by one; of many, the copies of each table as what they spread over."""
-    tables = by_table(rows, row_name) if len(rows) > MOST_ROWS else {row["name"]: [row] for row in rows}
-    return [
-        cells
-        for name, group in tables.items()
-        for cells in (_spread_rows(f"{name} ", group, columns) if len(group) > 1 else _plain_rows(group, columns))
-    ]
-
-
-def _plain_rows(rows: Sequence[Row], columns: Sequence[Column]) -> list[list[str]]:
-    return [[row["name"], *(_cell(row[column.key], column) for column in columns)] for row in rows]
-
-
-def _spread_rows(prefix: str, rows: Sequence[Row], columns: Sequence[Column]) -> list[list[str]]:
-    """Lay out the lowest, the median and the highest of each column."""
-    kinds: tuple[tuple[str, Callable[[list[float]], float]], ...] = (
-        ("lowest", min),
-        ("median", statistics.median),
-        ("highest", max),
-    )
-    return [[f"{prefix}{kind}", *(_over_rows(rows, column, pick) for column in columns)] for kind, pick in kinds]
+        return plain_rows(flows, columns)
+    return [[f"{prefix}sum", *sum_row(flows, columns)], *spread_rows(prefix, flows, columns)]
 
 
 def source_table(summary: Summary) -> TableText:
     """Lay out the sources of transfers."""
     sources = summary.get("sources", [])
-    scale, prefix = bit_rate_scale(max((_mean(row["rate_bps"]) for row in sources), default=0.0))
+    scale, prefix = bit_rate_scale(max((mean_of(row["rate_bps"]) for row in sources), default=0.0))
     columns = [
         Column("transfers", "transfers", digits=None),
         Column("size_mean_packets", "size\npackets"),
@@ -140,7 +76,7 @@ def source_table(summary: Summary) -> TableText:
         Column("active_mean", "active\nmean"),
     ]
     numbers = {row["name"]: str(row["sources"]) for row in sources}
-    rows = [[name, numbers.get(name, ""), *cells] for name, *cells in _rows_or_spread(sources, columns)]
+    rows = [[name, numbers.get(name, ""), *cells] for name, *cells in rows_or_spread(sources, columns)]
     return TableText(["web sources", "how\nmany", *(column.title for column in columns)], rows)
 
 
@@ -155,9 +91,9 @@ def completion_table(summary: Summary) -> TableText:
         Column("fct_acked_mean_s", "to last\nACK s"),
         Column("slowdown_mean", "slow-\ndown", digits=3),
     ]
-    if any(_mean(row["unfinished"]) > 0.0 for row in rows):
+    if any(mean_of(row["unfinished"]) > 0.0 for row in rows):
         columns.insert(1, Column("unfinished", "un-\nfinished", digits=None))
-    cells = _rows_or_spread(rows, columns)
+    cells = rows_or_spread(rows, columns)
     note = "FCT: from the first packet sent to the last one delivered; slowdown: over the empty path's."
     return TableText(["transfers", *(column.title for column in columns)], cells, note)
 
@@ -171,18 +107,29 @@ def ping_table(summary: Summary) -> TableText:
         Column("loss_fraction", "loss\n%", PERCENT, 3),
         *(Column(f"rtt_{key}_s", title, 1e-3) for key, title in _ROUND_TRIPS),
     ]
-    cells = _rows_or_spread(rows, columns)
+    cells = rows_or_spread(rows, columns)
     return TableText(["ping", *(column.title for column in columns)], cells)
+
+
+def delay_table(summary: Summary) -> TableText:
+    """Lay out the one-way delays of datagrams; no rows if the table of flows has them, as none has round trips."""
+    flows, pings = summary["flows"], {row["name"] for row in summary.get("pings", [])}
+    silent = [flow for flow in flows if flow.get("rtt_max_s") is None and flow.get("delay_max_s") is not None]
+    titles = (("p50", "delay\np50"), ("p95", "ms\np95"), ("p99", "\np99"), ("max", "\nmax"))
+    columns = [Column(f"delay_{name}_s", title, MILLISECOND, 3) for name, title in titles]
+    columns.append(Column("loss_fraction", "loss\n%", PERCENT, 3))
+    rows = [flow for flow in silent if flow["name"] not in pings] if len(silent) < len(flows) else []
+    return TableText(["datagrams", *(column.title for column in columns)], rows_or_spread(rows, columns))
 
 
 def class_table(summary: Summary, place: Place = "printed") -> TableText:
     """Lay out the classes of packets at links; those of copies together, of many those of the largest throughput."""
     found = [{**row, "name": f"{row['link']}: {row['name']}"} for row in summary.get("classes", [])]
     tables = by_table(found, row_name)
-    kept = sorted(tables, key=lambda name: max(_mean(row["throughput_bps"]) for row in tables[name]))[-MOST_ROWS:]
+    kept = sorted(tables, key=lambda name: max(mean_of(row["throughput_bps"]) for row in tables[name]))[-MOST_ROWS:]
     shown = [row for row in found if described_name(row_name(row)) in kept]
-    scale, prefix = bit_rate_scale(max((_mean(row["throughput_bps"]) for row in shown), default=0.0))
-    marking = any(_mean(row["marked_packets"]) > 0.0 for row in shown)
+    scale, prefix = bit_rate_scale(max((mean_of(row["throughput_bps"]) for row in shown), default=0.0))
+    marking = any(mean_of(row["marked_packets"]) > 0.0 for row in shown)
     titles = (("mean", "wait\nmean ms"), ("p50", "p50"), ("p95", "p95"), ("p99", "p99"), ("max", "max"))
     columns = [
         Column("throughput_bps", f"throughput\n{prefix}bit/s", scale),
@@ -190,7 +137,7 @@ def class_table(summary: Summary, place: Place = "printed") -> TableText:
         *([Column("marked_fraction", "marked\n%", PERCENT, 3)] if marking else []),
         *(Column(f"queueing_{name}_s", title, 1e-3, 3) for name, title in titles),
     ]
-    cells = _rows_or_spread(shown, columns)
+    cells = rows_or_spread(shown, columns)
     hidden = len(found) - len(shown)
     note = f"{plural(hidden, 'row')} left out; {what_has_all('classes', place)}." if hidden else ""
     return TableText(["link: class", *(column.title for column in columns)], cells, note)
@@ -199,8 +146,9 @@ def class_table(summary: Summary, place: Place = "printed") -> TableText:
 def summary_tables(summary: Summary, place: Place = "printed") -> list[TableText]:
     """Lay out all that a summary has tables for: flows, transfers, pings, web sources, links."""
     some = [("completions", completion_table), ("pings", ping_table), ("sources", source_table)]
-    between = (table(summary) for key, table in some if summary.get(key))
-    tables = [flow_table(summary, place), *between, link_table(summary, place)]
+    between = [table(summary) for key, table in some if summary.get(key)]
+    delays = delay_table(summary)
+    tables = [flow_table(summary, place), *([delays] if delays.rows else []), *between, link_table(summary, place)]
     return [*tables, class_table(summary, place)] if has_classes(summary) else tables
 
 
@@ -231,14 +179,13 @@ def link_table(summary: Summary, place: Place = "printed") -> TableText:
 
 
 def _busiest(table: tuple[str, Sequence[Row]]) -> float:
-    return max(_mean(link["utilisation_fraction"]) for link in table[1])
+    return max(mean_of(link["utilisation_fraction"]) for link in table[1])
 
 
 def _link_rows(name: str, links: Sequence[Row], columns: Sequence[Column]) -> list[list[str]]:
     """Lay out the copies of a link: one as it is, several as what they spread over."""
-    if len(links) == 1:
-        return [[links[0]["name"], _rate(links[0]), *(_cell(links[0][column.key], column) for column in columns)]]
-    return [[head, _rate(links[0]), *cells] for head, *cells in _spread_rows(f"{name} ", links, columns)]
+    laid_out = plain_rows(links, columns) if len(links) == 1 else spread_rows(f"{name} ", links, columns)
+    return [[head, _rate(links[0]), *cells] for head, *cells in laid_out]
 
 
 def tcp_text(summary: Summary) -> str:
@@ -296,7 +243,7 @@ def as_html(summary: Summary, confidence: float) -> str:
 
 
 def _takes_time(link: Row) -> bool:
-    return link["rate_bps"] is not None or _mean(link["utilisation_fraction"]) > 0.0
+    return link["rate_bps"] is not None or mean_of(link["utilisation_fraction"]) > 0.0
 
 
 def _rate(link: Row) -> str:
@@ -306,13 +253,13 @@ def _rate(link: Row) -> str:
 
 
 def _idle_reverse(link: Row) -> bool:
-    waited = _mean(link["queue_max_packets"]) > 1.0 or _mean(link["dropped_packets"]) > 0.0
-    waited = waited or _mean(link["lost_packets"]) > 0.0
+    waited = mean_of(link["queue_max_packets"]) > 1.0 or mean_of(link["dropped_packets"]) > 0.0
+    waited = waited or mean_of(link["lost_packets"]) > 0.0
     return str(link["name"]).endswith(".reverse") and not waited
 
 
 def _flow_columns(flows: Sequence[Row]) -> list[Column]:
-    scale, prefix = bit_rate_scale(max((_mean(flow["throughput_bps"]) for flow in flows), default=0.0))
+    scale, prefix = bit_rate_scale(max((mean_of(flow["throughput_bps"]) for flow in flows), default=0.0))
     finite = any(flow["finish_s"] is not None for flow in flows)
     columns = [
         # Rates over the lives of transfers, which differ, have no sum.
@@ -338,10 +285,10 @@ def _delay_columns(flows: Sequence[Row]) -> list[Column]:
 
 
 def _link_columns(links: Sequence[Row]) -> list[Column]:
-    scale, prefix = bit_rate_scale(max((_mean(link["throughput_bps"]) for link in links), default=0.0))
-    losing = any(_mean(link["lost_packets"]) > 0.0 for link in links)
+    scale, prefix = bit_rate_scale(max((mean_of(link["throughput_bps"]) for link in links), default=0.0))
+    losing = any(mean_of(link["lost_packets"]) > 0.0 for link in links)
     lost = [Column("lost_packets", "lost\npackets", digits=None)] if losing else []
-    marking = any(_mean(link.get("marked_packets")) > 0.0 for link in links)
+    marking = any(mean_of(link.get("marked_packets")) > 0.0 for link in links)
     marked = [Column("marked_packets", "marked\npackets", digits=None)] if marking else []
     return [
         Column("utilisation_fraction", "utilis-\nation %", PERCENT, 3),
@@ -357,7 +304,7 @@ def _link_columns(links: Sequence[Row]) -> list[Column]:
 
 def _cause_columns(links: Sequence[Row]) -> list[Column]:
     """Choose the causes of drops, where the packets of one link were dropped for several."""
-    counts = {name: [_mean(link.get(name)) > 0.0 for link in links] for name in DROP_CAUSES}
+    counts = {name: [mean_of(link.get(name)) > 0.0 for link in links] for name in DROP_CAUSES}
     if not any(sum(causes) > 1 for causes in zip(*counts.values(), strict=True)):
         return []
     titles = ("by full\nbuffer", "by AQM\npackets", "policed\npackets")
@@ -374,27 +321,3 @@ def _queue_columns(links: Sequence[Row]) -> list[Column]:
         ]
     shown = (("delay", "p95"), ("ms", "max"))
     return [Column(f"queueing_{name}_s", f"{above}\n{name}", 1e-3, 3) for above, name in shown]
-
-
-def _mean(found: Mapping[str, Any] | None) -> float:
-    return 0.0 if found is None or found["mean"] is None else float(found["mean"])
-
-
-def _cell(found: Mapping[str, Any] | None, column: Column) -> str:
-    if found is None or found["mean"] is None:
-        return "-"
-    half = 0.0 if found["low"] is None else (found["high"] - found["low"]) / 2.0
-    return column.interval(found["mean"], half) if half > 0.0 else column.text(found["mean"])
-
-
-def _sum_row(flows: Sequence[Row], columns: Sequence[Column]) -> list[str]:
-    sums = (
-        column.text(sum(_mean(flow[column.key]) for flow in flows)) if column.additive else "" for column in columns
-    )
-    return list(sums)
-
-
-def _over_rows(rows: Sequence[Row], column: Column, pick: Callable[[list[float]], float]) -> str:
-    means = [row[column.key]["mean"] for row in rows if row[column.key] is not None]
-    known = [mean for mean in means if mean is not None]
-    return column.text(pick(known)) if known else "-"
