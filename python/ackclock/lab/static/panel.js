@@ -220,13 +220,20 @@ export class Panel {
         element("span", {}, element("i", { class: "mark shade", "data-colour": span.colour ?? "grey" }), label),
       );
     }
-    if (this.data.events.some((events) => events.x.length))
-      entries.push(element("span", {}, element("i", { class: "mark drop" }), "drop"));
+    for (const label of this.eventCounts().keys())
+      entries.push(element("span", {}, element("i", { class: "mark drop" }), label));
     if (time !== null) entries.push(element("span", { class: "time" }, this.timeText(time)));
     if (this.data.second) entries.push(element("span", { class: "unit" }, `right: ${this.data.second.label}`));
     const unit = this.data.title ? element("span", { class: "unit" }, this.data.y_label) : null;
     const next = element("div", { class: "legend" }, unit, ...entries);
     if (!next.isEqualNode(this.legend)) this.legend.replaceChildren(...next.childNodes);
+  }
+
+  /** Counts the events by their labels, such as the drops of a link. */
+  eventCounts() {
+    const counts = new Map();
+    for (const { label, x } of this.data.events) if (x.length) counts.set(label, (counts.get(label) ?? 0) + x.length);
+    return counts;
   }
 
   timeText(time) {
@@ -242,8 +249,7 @@ export class Panel {
         const [low, high] = extremes(one.y);
         return `${one.label} from ${short(low)} to ${short(high)}`;
       });
-    const drops = this.data.events.reduce((sum, events) => sum + events.x.length, 0);
-    if (drops) parts.push(`drops at ${drops} places`);
+    for (const [label, places] of this.eventCounts()) parts.push(`${label} at ${places} places`);
     const [from, to] = this.data.x_range.map((time) => this.timeText(time));
     this.place.setAttribute("role", "img");
     const name = `${this.data.title || this.data.y_label}, ${this.data.y_label}`;
