@@ -40,6 +40,14 @@ def test_a_run_has_text_form_curves_words_and_numbers() -> None:
     assert (control["value"], control["text"], control["path"]) == (40.0, "40 pkt", "link.line.buffer")
 
 
+def test_a_long_run_has_rounds_in_the_place_of_round_trips_and_says_so() -> None:
+    short, long = (
+        asked(Desk(), run_work({"toml": FIRST, "set": {"run.duration": time}})) for time in ("20 s", "7000 s")
+    )
+    labels = [panels(found)["Round trips"]["y_label"] for found in (short, long)]
+    assert labels == ["round trip [ms]", "round trip, repairs included [ms]"]
+
+
 def test_the_curves_come_before_the_words_and_the_numbers() -> None:
     lines: list[dict[str, Any]] = []
     last = run_work({"toml": FIRST})(Desk(), lines.append)

@@ -116,7 +116,8 @@ def linked_panels(
         panels[f"aqm{number}"] = panel
     round_trips = first.get("rtt", first.get("rounds"))
     if round_trips is not None and len(round_trips):
-        panels["rtt"] = _round_trips(drawn, round_trips, finishes(overview))
+        label = "round trip" if "rtt" in first else "round trip, repairs included"
+        panels["rtt"] = _round_trips(drawn, round_trips, finishes(overview), f"{label} [ms]")
     if "sequence" in first and len(first["sequence"]):
         panels["rate"] = _rates(drawn, first["sequence"], reference_lines)
         panels["sequence"] = _numbers(drawn, first["sequence"], drop_events(resolved, overview, queues))
@@ -248,7 +249,8 @@ def _runs(times: NDArray[np.float64], true: NDArray[np.bool_], end: float) -> It
     return ((float(times[first]), float(stops[last])) for first, last in edges.reshape(-1, 2))
 
 
-def _round_trips(resolved: Resolved, rows: pd.DataFrame, ends: Mapping[str, float]) -> Panel:
+def _round_trips(resolved: Resolved, rows: pd.DataFrame, ends: Mapping[str, float], label: str) -> Panel:
+    """Draw each flow's round trips, or its rounds: until all that was in flight is acknowledged, repairs included."""
     values = {name: own.assign(value=own["value"] * 1e3) for name, own in _by_flow(rows, "rtt_s").items()}
     least = {
         f"{name}: " if len(resolved.flow_names) > 1 else "": empty_round_trip_s(resolved, flow) * 1e3
@@ -259,7 +261,7 @@ def _round_trips(resolved: Resolved, rows: pd.DataFrame, ends: Mapping[str, floa
     lines = [StraightLine(value, f"{whose}empty path {value:.4g} ms", "limit") for whose, value in least.items()]
     return Panel(
         TIME,
-        "round trip [ms]",
+        label,
         flow_curves(resolved, values, ends),
         ROUND_TRIPS,
         lines if len(lines) <= MOST_LINES // 2 else (),
