@@ -437,3 +437,17 @@ def test_the_delays_of_a_call_have_a_table_where_the_flows_have_round_trips() ->
     assert (row[0], row[2]) == ("call", f"{1e3 * result.flows.delay_p95_s['call']:.3g}")
     alone = ackclock.run({"link": [link], "flow": [call, ping], "run": run})
     assert "datagrams" not in {one.headers[0] for one in summary_tables(alone.summary)}
+
+
+def test_percentiles_lie_between_the_least_and_the_largest_that_were_measured() -> None:
+    """The round trips of a short packet and of a lone ping are exact; a bucket's middle is neither."""
+    link = {"name": "far", "rate": "100 kbit/s", "delay": "400 ms", "buffer": "100 pkt"}
+    flows = [
+        {"name": "short", "path": ["far"], "size": "100 B", "tcp": "linux-cubic"},
+        {"name": "ping", "path": ["far"], "start": "5 s", "traffic": {"kind": "ping", "interval": "1 s"}},
+    ]
+    result = ackclock.run({"link": [link], "flow": flows, "run": {"duration": "20 s"}})
+    short, ping = result.flows.loc["short"], result.summary["pings"][0]
+    assert short.rtt_p50_s == short.rtt_max_s == pytest.approx(short.rtt_mean_s)
+    for name in ("p50", "p95", "p99"):
+        assert ping["rtt_min_s"]["mean"] <= ping[f"rtt_{name}_s"]["mean"] <= ping["rtt_max_s"]["mean"]

@@ -147,6 +147,8 @@ def test_round_trips_come_before_the_shares_that_they_make() -> None:
     )
     steeper = verdict(resolved, flows=trips | {"delivered_packets": [15_000, 1000, 60]})
     assert "flows with longer round trips get less: round trips of 20 ms to 300 ms make shares of" in steeper
+    extreme = verdict(resolved, flows=trips | {"delivered_packets": [15_000, 100, 1]})
+    assert "shares are unequal" in extreme
     against = verdict(resolved, flows=trips | {"delivered_packets": [1000, 3000, 15_000]})
     assert "shares are unequal, 51.2 kbit/s to 768 kbit/s" in against
 
@@ -348,6 +350,25 @@ def test_a_socket_buffer_that_losses_fill_limits_the_flow() -> None:
     # A control that the same losses slow down has no such buffer.
     reno = ackclock.run(document, overrides={"flow.dl.tcp.preset": "linux-reno"})
     assert reno.summary["verdict"].startswith("losses leave even the busiest link, sat, idle most of the time")
+
+
+def test_a_socket_buffer_on_a_path_without_a_rate_has_no_size_that_fills_it() -> None:
+    link = {"name": "wire", "rate": "unlimited", "delay": "50 ms"}
+    tcp = {"preset": "linux-cubic", "send_buffer": "64 kB", "send_buffer_max": "200 kB", "max_window": "1000 pkt"}
+    document = {"link": [link], "flow": [{"name": "f", "path": ["wire"], "tcp": tcp}], "run": {"duration": "10 s"}}
+    text = ackclock.run(document).summary["verdict"]
+    assert text.endswith("the send buffer of f, 0.2 MB at most, limits it to some 48.9 packets in flight")
+
+
+def test_a_socket_buffer_that_losses_keep_unused_is_not_named() -> None:
+    """CUBIC at one random loss in 2000 packets has 300 packets in flight at most, which any stock buffer holds."""
+    loss = {"model": "bernoulli", "probability": 5e-4, "applies_to": "data"}
+    link = {"name": "a", "rate": "100 Mbit/s", "delay": "25 ms", "buffer": "500 pkt", "loss": loss}
+    tcp = {"preset": "linux-cubic", "send_buffer": "64 kB", "send_buffer_max": "400 kB"}
+    document = {"link": [link], "flow": [{"name": "f", "path": ["a"], "tcp": tcp}], "run": {"duration": "40 s"}}
+    found = ackclock.run(document)
+    assert "would fill the path" not in found.summary["verdict"]
+    assert found.links.utilisation_fraction.iloc[0] < 0.4
 
 
 def test_both_socket_buffers_are_named_where_one_alone_would_not_fill_the_path() -> None:

@@ -181,7 +181,7 @@ def advise(  # noqa: PLR0913  one argument an option
 
     Buffers and windows are searched: the smallest that meets the targets, which are 99% of the utilisation that an
     ample one gives, and for web sources a loss of at most 1%, unless --target names others. Where packets wait long, or
-    with --topic which-queue, queues are compared: the present one, a smaller buffer, CoDel, PIE, FQ-CoDel and SFQ.
+    with --topic which-queue, queues are compared: the present one, a smaller buffer, CoDel, PIE, FQ-CoDel, SFQ, others.
     Their picture goes to DIR with --out, else into the current folder: geo-queues.png for geo.toml.
     """
     from ackclock import folders, storage  # noqa: PLC0415

@@ -51,7 +51,7 @@ def flow_delays(resolved: Resolved, replication: Replication) -> dict[str, Value
     constant = flows["excess_is_waiting"].astype(bool)
     round_trips = _percentiles(tables["round_trip"], flows["round_trip_max_s"])
     return {
-        **_named("rtt", {name: _not_below(resolved, values) for name, values in round_trips.items()}),
+        **_named("rtt", _not_below(resolved, round_trips)),
         **_named("delay", {name: flows["least_s"] + values for name, values in queueing.items()}),
         **_named("queueing", {name: np.where(constant, values, np.nan) for name, values in queueing.items()}),
     }
@@ -183,11 +183,18 @@ def _sorted_categories(codes: NDArray[Any], names: Sequence[str]) -> pd.Categori
     return pd.Categorical.from_codes(number_of[codes.astype(np.int64)], categories=pd.Index(found, dtype="str"))
 
 
-def _not_below(resolved: Resolved, values: Values) -> Values:
-    """Raise round trips that are below the empty path's by no more than a bucket is wide: no packet was faster."""
+def _not_below(resolved: Resolved, values: Mapping[str, Values]) -> dict[str, Values]:
+    """Raise percentiles that are below the empty path's round trip by no more than a bucket is wide.
+
+    No whole packet was faster. The longest is exact, and shorter where short packets alone were measured.
+    """
     steady = [not changing_rates(resolved, row) for row in resolved.rows]
     least = np.array([empty_round_trip_s(resolved, row) for row in resolved.rows])
-    return np.where(steady & (values < least) & (values > (1.0 - _ERROR) * least), least, values)
+    least = np.fmin(least, values["max"])
+    return {
+        name: np.where(steady & (found < least) & (found > (1.0 - _ERROR) * least), least, found)
+        for name, found in values.items()
+    }
 
 
 def _named(kind: str, values: Mapping[str, Values]) -> dict[str, Values]:

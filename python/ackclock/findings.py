@@ -244,9 +244,14 @@ def _buffer_limits(run: _Run) -> Iterator[Finding]:
             yield Finding("buffer-limit", flow.name, found)
 
 
+def _limited_by_hosts(run: _Run) -> set[str]:
+    """Name the flows that windows or socket buffers limit."""
+    return {one.element for rule in (_window_limits, _buffer_limits) for one in rule(run)}
+
+
 def _hosts_limit_all(run: _Run) -> bool:
-    """Return whether windows or socket buffers limit each flow that always has something to send."""
-    limited = {one.element for rule in (_window_limits, _buffer_limits) for one in rule(run)}
+    """Return whether hosts limit each flow that always has something to send."""
+    limited = _limited_by_hosts(run)
     lasting = [flow.name for flow, _ in run.rows if flow.size_packets is None and flow.kind != "ping"]
     return bool(limited) and limited.issuperset(lasting)
 
@@ -365,8 +370,10 @@ def _shares(run: _Run) -> Iterator[Finding]:
     numbers = {"least_bps": min(shares), "largest_bps": max(shares), "index_fraction": index}
     if len({flow.weight for flow, _, _ in endless}) > 1:
         numbers["largest_weight"] = float(max(flow.weight for flow, _, _ in endless))
-    if all(flow.tcp.sender.is_aimd for flow, _, _ in endless):
-        numbers |= by_round_trips(shares, [mean(row, "rtt_mean_s") for _, _, row in endless])
+    limited = _limited_by_hosts(run)
+    if all(flow.tcp.sender.is_aimd and flow.name not in limited for flow, _, _ in endless):
+        weighted = [share / flow.weight for flow, share, _ in endless]
+        numbers |= by_round_trips(weighted, [mean(row, "rtt_mean_s") for _, _, row in endless])
     yield Finding("unequal-shares", numbers=numbers)
 
 

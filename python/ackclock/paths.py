@@ -52,13 +52,29 @@ def empty_round_trip_s(resolved: Resolved, flow: ResolvedFlow, sizes: tuple[int,
     sizes : tuple of int, optional
         Sizes of the packet there and of the one back instead, such as those of a handshake [B].
     """
-    time = flow.forward_delay_s + flow.return_delay_s
     there, back = sizes or (flow.packet_bytes, flow.answer_bytes)
-    for path, size, ack in ((flow.path, there, False), (flow.return_path, back, True)):
-        for link in _links(resolved, path):
-            time += link.least_delay_s + link.service_s(size)
-            time += link.processing_s(ack=ack)
-    return time
+    time = flow.return_delay_s + _way_s(resolved, flow.return_path, back, ack=True)
+    return empty_one_way_s(resolved, flow, there) + time
+
+
+def empty_one_way_s(resolved: Resolved, flow: ResolvedFlow, packet_bytes: int | None = None) -> float:
+    """Compute the least time of a data packet from its sender to its receiver [s], over empty queues.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario.
+    flow : ResolvedFlow
+        The flow.
+    packet_bytes : int, optional
+        Size of the packet instead of that of the flow's [B].
+    """
+    return flow.forward_delay_s + _way_s(resolved, flow.path, packet_bytes or flow.packet_bytes, ack=False)
+
+
+def _way_s(resolved: Resolved, path: Sequence[int], size_bytes: int, *, ack: bool) -> float:
+    links = _links(resolved, path)
+    return sum(link.least_delay_s + link.service_s(size_bytes) + link.processing_s(ack=ack) for link in links)
 
 
 def meets_acks(resolved: Resolved) -> bool:

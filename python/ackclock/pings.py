@@ -46,7 +46,9 @@ def ping_values(resolved: Resolved, replication: Replication) -> dict[str, Value
     mean = ratio(pings["rtt_sum_s"], answered)
     longest = np.where(answered > 0.0, pings["rtt_max_s"], np.nan)
     ranks = [percentiles(histograms, row, float(longest[row]), _FRACTIONS) for row in range(len(sent))]
-    middle = dict(zip(("rtt_p50_s", "rtt_p95_s", "rtt_p99_s"), np.array(ranks).T, strict=True))
+    # The ends are exact, and percentiles are of buckets.
+    between = np.clip(np.array(ranks).T, pings["rtt_min_s"].astype(float), longest)
+    middle = dict(zip(("rtt_p50_s", "rtt_p95_s", "rtt_p99_s"), between, strict=True))
     found = {
         "sent": sent,
         "answered": answered,

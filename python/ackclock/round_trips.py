@@ -8,6 +8,8 @@ UNLIKE = 1.5
 """Ratio of the longest round trip to the shortest from which round trips may explain shares."""
 CORRELATED = -0.8
 """Correlation of the logarithms of shares and round trips from which the round trips explain the shares."""
+STEEPEST, FLATTEST = -2.5, -0.5
+"""Exponents of RTT between which shares may follow from round trips; drop-tail queues in step come to the square."""
 INVERSE = 0.35
 """Largest difference of the exponent of RTT from -1 with which shares go as 1 / RTT (Mathis and others 1997)."""
 
@@ -37,7 +39,8 @@ def by_round_trips(shares: Sequence[float], round_trips_s: Sequence[float]) -> d
     shortest, longest = min(round_trips_s), max(round_trips_s)
     if min(shares) <= 0.0 or shortest <= 0.0 or longest < UNLIKE * shortest:
         return {}
-    if log_correlation(round_trips_s, shares) > CORRELATED:
+    exponent = log_slope(round_trips_s, shares)
+    if log_correlation(round_trips_s, shares) > CORRELATED or not STEEPEST <= exponent <= FLATTEST:
         return {}
-    as_inverse = abs(log_slope(round_trips_s, shares) + 1.0) <= INVERSE
+    as_inverse = abs(exponent + 1.0) <= INVERSE
     return {"shortest_round_trip_s": shortest, "longest_round_trip_s": longest, "as_inverse": float(as_inverse)}

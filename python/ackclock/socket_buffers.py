@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import ceil, exp, floor, log10
+from math import ceil, expm1, floor, inf, log10, sqrt
 
 from ackclock.paths import empty_round_trip_s
 from ackclock.scenario import Resolved, ResolvedFlow
@@ -16,6 +16,8 @@ WITH_HOLES = 1.2
 REPAIR = 1.25
 """Time from a packet's loss to the arrival of its retransmission in round trips: one, and RACK's reordering window
 (RFC 8985 section 6.2)."""
+LEAST_LOSSES = 1e-9
+"""Losses in a round trip below which none is waited for: the wait goes to 0 with them."""
 BEYOND = 0.8
 """Packets by which a receiver announces less for each one beyond a hole: half of the memory that its segment takes."""
 
@@ -51,7 +53,7 @@ class SocketBuffer:
         of the repair less (1 - exp(-x)) / (losses in a round trip), with x losses in the time of a repair.
         """
         losses = loss_fraction * in_flight
-        wait = REPAIR - (1.0 - exp(-REPAIR * losses)) / losses if losses > 0.0 else 0.0
+        wait = REPAIR + expm1(-REPAIR * losses) / losses if losses > LEAST_LOSSES else 0.0
         return in_flight * (1.0 + max(0.0, wait) * (1.0 if self.is_send else 1.0 + BEYOND))
 
 
@@ -100,33 +102,53 @@ def buffer_limit(
     Returns
     -------
     dict of str to float, optional
-        `packets` that it holds, its `bytes`, `enough_bytes` to fill the path, `other_enough_bytes` of the other side's
-        buffer if that would not (else 0), whether it is the sender's (`send`) and whether losses make it hold more than
-        what is in flight (`holes`).
+        `packets` that it holds, its `bytes`, `enough_bytes` for what can be in flight, `other_enough_bytes` of the
+        other side's buffer if that would not (else 0), whether these sizes fill the path (`fills`; else losses limit the
+        flow then), whether it is the sender's buffer (`send`) and whether losses make it hold more than is in flight
+        (`holes`).
     """
     buffers = sorted(socket_buffers(flow), key=lambda one: one.packets / max(one.held(in_flight, loss_fraction), 1.0))
     if not buffers or buffers[0].held(in_flight, loss_fraction) < REACHED * buffers[0].packets:
         return None
     first, pipe = buffers[0], share_of_pipe(resolved, flow)
-    enough = {one: two_digits_up(one.packet_bytes * one.held(pipe, loss_fraction)) for one in buffers}
+    reached = min(pipe, _window_of_losses(resolved, flow, loss_fraction))
+    if 0.0 < reached and first.held(reached, loss_fraction) <= first.packets:
+        return None
+    enough = {one: two_digits_up(one.packet_bytes * one.held(reached, loss_fraction)) for one in buffers}
     return {
         "packets": first.packets,
         "bytes": first.size_bytes,
         "enough_bytes": enough[first],
         "other_enough_bytes": max((enough[one] for one in buffers[1:] if one.size_bytes < enough[one]), default=0.0),
+        "fills": float(reached == pipe > 0.0),
         "holes": float(first.held(in_flight, loss_fraction) > WITH_HOLES * in_flight),
         "send": float(first.is_send),
     }
 
 
+def _window_of_losses(resolved: Resolved, flow: ResolvedFlow, loss_fraction: float) -> float:
+    """Compute the mean window that random losses leave a control that they slow down [pkt]; infinite of any other.
+
+    That of Reno (Mathis and others 1997), and of CUBIC the larger of it and RFC 9438, equation 5.
+    """
+    sender = flow.tcp.sender
+    if loss_fraction <= 0.0 or not (sender.is_aimd or sender.is_cubic):
+        return inf
+    reno = sqrt(1.5 / loss_fraction)
+    cubic = 1.054 * (empty_round_trip_s(resolved, flow) / loss_fraction) ** 0.75
+    return max(reno, cubic) if sender.is_cubic else reno
+
+
 def two_digits_up(size: float) -> float:
-    """Round a size up to two digits.
+    """Round a size up to two digits; 0 stays.
 
     Examples
     --------
     >>> two_digits_up(10_010_000.0)
     11000000.0
     """
+    if size <= 0.0:
+        return 0.0
     step = float(10.0 ** (floor(log10(size)) - 1))
     return ceil(round(size / step, 6)) * step
 

@@ -257,7 +257,8 @@ def _window_limit(_all: _Found, flows: Sequence[Finding]) -> Iterator[str]:
         who += [f"some of the {flow.numbers['flows']:,.0f} flows of {flow.element}" for flow in large]
         yield f"the receiver's window of {number(window)} packets limits {' and '.join(who)}"
     if len(windows) > MOST_NAMED:
-        yield f"and {plural(len(windows) - MOST_NAMED, 'other window')} limit other flows"
+        more = len(windows) - MOST_NAMED
+        yield f"and {plural(more, 'other window')} {'limits' if more == 1 else 'limit'} other flows"
 
 
 def _buffer_limit(_all: _Found, flows: Sequence[Finding]) -> Iterator[str]:
@@ -271,8 +272,8 @@ def _buffer_limit(_all: _Found, flows: Sequence[Finding]) -> Iterator[str]:
         sizes = f"{which}_buffer_max of {enough}"
         if other := flow.numbers["other_enough_bytes"]:
             sizes += f" and {'receive' if which == 'send' else 'send'}_buffer_max of {megabytes(other)}"
-        fills = flow.numbers["enough_bytes"] > flow.numbers["bytes"]
-        yield f"{text}: {sizes} would fill the path" if fills else text
+        gain = "would fill the path" if flow.numbers["fills"] else "would leave it to its losses"
+        yield f"{text}: {sizes} {gain}" if flow.numbers["enough_bytes"] > flow.numbers["bytes"] else text
 
 
 def _starved(found: _Found, flows: Sequence[Finding]) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf, nan
-from timeit import repeat
 from typing import Any
 
 import pytest
@@ -115,7 +114,9 @@ def test_what_is_valid_is_taken_as_it_is() -> None:
     assert ackclock.resolve(changed) is changed
 
 
-def test_the_check_of_100_000_flows_in_groups_takes_less_than_a_millisecond() -> None:
+def test_the_check_of_100_000_flows_in_groups_is_that_of_as_many_single_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check looks at the records, of which a group has one: nothing is done for each flow."""
     groups = tuple(replace(RANDOM.flows[0], name=f"group {number}", count=25_000) for number in range(4))
-    seconds = repeat(lambda: replace(RANDOM, flows=groups).check(), number=20, repeat=5)
-    assert min(seconds) / 20 < 1e-3
+    resolved = replace(RANDOM, flows=groups)
+    monkeypatch.setattr(type(resolved), "rows", property(lambda _: pytest.fail("each flow was looked at")))
+    resolved.check()

@@ -6,8 +6,13 @@ from typing import Any
 
 import pytest
 
+import ackclock
+from ackclock.errors import ScenarioError
 from ackclock.scenario import load
+from ackclock.scenario.schema_queues import NAMES
 
+PARAMETERS: dict[str, dict[str, Any]] = {"step": {"threshold": "20 pkt"}}
+"""What a discipline needs next to its name."""
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
 
@@ -44,6 +49,25 @@ def test_marks_that_nobody_makes_or_heeds_are_named() -> None:
     assert any("it can mark nothing" in one for one in warnings(link={"queue": step}))
     full = warnings(link={"queue": step | {"threshold": "30 pkt"}}, flow={"tcp": "linux-dctcp"})
     assert any("the buffer of 20 pkt is full before the queue can reach threshold, 30 pkt" in one for one in full)
+
+
+@pytest.mark.parametrize("ecn", [None, "all"])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_warning_of_missing_marks_is_what_a_run_shows(name: str, ecn: str | None) -> None:
+    """A DCTCP flow far faster than the link, at each discipline as it is and told to mark."""
+    queue = {"discipline": name} | ({} if ecn is None else {"ecn": ecn}) | PARAMETERS.get(name, {})
+    document = {
+        "link": [{"name": "a", "rate": "10 Mbit/s", "delay": "5 ms", "buffer": "100 pkt", "queue": queue}],
+        "flow": [{"path": ["a"], "tcp": {"preset": "linux-dctcp", "max_window": "90 pkt"}}],
+        "run": {"duration": "20 s"},
+    }
+    try:
+        scenario = load(document)
+    except ScenarioError:
+        pytest.skip("no such queue")
+    warned = any("to find its window" in str(one) for one in scenario.warnings)
+    marked = ackclock.run(scenario).links.marked_packets.iloc[0]
+    assert warned == (marked == 0.0)
 
 
 CASES: dict[str, tuple[dict[str, Any], str]] = {

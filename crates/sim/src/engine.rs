@@ -47,8 +47,7 @@ pub struct Engine {
     events: u64,
     /// First instant before whose event a batch or the run ends.
     stop: Time,
-    /// Number of calls of [`Engine::advance`].
-    calls: usize,
+    counted: flood::Counted,
     /// Packets in flight of all flows from which on nothing limits them.
     most_in_flight: u64,
     replication: u64,
@@ -74,7 +73,7 @@ impl Engine {
             now: Time::ZERO,
             events: 0,
             stop: Time::ZERO,
-            calls: 0,
+            counted: flood::Counted::default(),
             most_in_flight: MOST_IN_FLIGHT,
             replication,
             upcoming: Upcoming::default(),

@@ -189,7 +189,10 @@ def _what_limits(resolved: Resolved, kinds: Mapping[Kind, Finding], wanted: Coll
         limit = kinds["buffer-limit"]
         field = sockets.buffer_field(limit)
         enough = megabytes(limit.numbers["enough_bytes"])
-        return f'a socket buffer limits {limit.element}: try {field} = "{enough}", which would fill the path'
+        if limit.numbers["enough_bytes"] <= limit.numbers["bytes"]:
+            return f"a socket buffer limits {limit.element}, and no link's rate says how large it should be"
+        gain = "would fill the path" if limit.numbers["fills"] else "would leave it to its losses"
+        return f'a socket buffer limits {limit.element}: try {field} = "{enough}", which {gain}'
     if "dropped" in kinds and (policer := _policer(resolved, kinds["dropped"].element)):
         return (
             f"the policer {policer} drops packets, and no topic searches its rate or its burst: try a larger burst, or "

@@ -23,6 +23,7 @@ MOST_RUNS = 60
 """Number of simulations from which a search goes no further."""
 _UNCHANGED = repr([])
 _SUMS = frozenset({"throughput_bps", "timeouts", "fast_retransmits"})
+_RATES = frozenset({"throughput_bps", "goodput_bps"})
 _KEPT = _SUMS | {"rtt_mean_s", "rtt_p95_s", "queueing_p95_s", "loss_fraction", "finish_s"}
 """The quantities of flows that a search looks at."""
 
@@ -163,10 +164,15 @@ def before_after(text: str, unit: str, before: Result, after: Result, measure: M
 
 
 def of_flows(key: str) -> Measure:
-    """Measure a quantity of the only flow, or the sum over several; a sum has no interval."""
+    """Measure a quantity of the only flow, or the sum over several; a sum has no interval.
+
+    Rates of transfers, each over its own life, are not added to those of flows that last.
+    """
 
     def measure(result: Result) -> Estimate:
-        rows = [row[key] for row in result.summary["flows"]]
+        flows = result.summary["flows"]
+        lasting = [row for row in flows if row["finish_s"] is None] if key in _RATES else flows
+        rows = [row[key] for row in lasting or flows]
         return rows[0] if len(rows) == 1 else _total(rows)
 
     return measure

@@ -94,10 +94,11 @@ def _answer(bench: Bench, found: Answer) -> str:
         return _nothing_meets(bench, found)
     texts = [_size(knob, size) for knob, size in found.sizes.items()]
     least = f"the least that gives {_targets(bench, found)}"
-    if not found.is_enough and found.is_bought_too_dear:
+    if found.is_bought_too_dear:
+        asked = "" if found.is_enough else "; --target loss=1% asks for them all the same"
         return (
             f"Keep {_present(found)}: {' and '.join(texts)} are {least}, but transfers take "
-            f"{number(found.times_slower)} times as long with them; --target loss=1% asks for them all the same"
+            f"{number(found.times_slower)} times as long with them{asked}"
         )
     if not found.is_worth_it:
         fewer = " and ".join(f"{number(size)} packets" for size in found.sizes.values())

@@ -10,7 +10,7 @@ from ackclock.advice.bench import of_longest_round_trip
 from ackclock.advice.knobs import Knob, crossing
 from ackclock.advice.queue_records import QueueAlternative
 from ackclock.findings import Row
-from ackclock.paths import empty_round_trip_s
+from ackclock.paths import empty_one_way_s, empty_round_trip_s
 from ackclock.result import Result
 from ackclock.scenario import Resolved, ResolvedFlow
 from ackclock.scenario.copies import described_name
@@ -191,7 +191,7 @@ class _Run:
         if isfinite(known):
             return known
         delay = _value(row.get("delay_p95_s"))
-        return max(0.0, delay - empty_round_trip_s(self._resolved, flow)) if isfinite(delay) else nan
+        return max(0.0, delay - empty_one_way_s(self._resolved, flow)) if isfinite(delay) else nan
 
     @property
     def l4s(self) -> list[float]:

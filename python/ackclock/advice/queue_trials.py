@@ -33,6 +33,7 @@ TITLES: Final[Mapping[str, str]] = {
     "drr": "DRR",
     "wfq": "WFQ",
     "sfq": "SFQ",
+    "dualpi2": "DualPI2",
 }
 """Names of disciplines as their papers write them."""
 ACTIVE: Final = ("codel", "pie", "fq-codel", "sfq")
@@ -124,7 +125,10 @@ def _of_knob(resolved: Resolved, knob: Knob) -> dict[str, Queue]:
         if name in NAMES and str(element.queue) != name:
             table = _table(resolved, knob, element, name)
             found[name] = Queue(_called(name, table), dict.fromkeys(_fields(knob), table))
-    if any(flow.is_l4s for flow, _ in crossing(resolved, element)):
+    marks_early = getattr(element.queue.aqm, "ce_threshold_s", None) is not None
+    if not marks_early and any(flow.is_l4s for flow, _ in crossing(resolved, element)):
+        if str(element.queue) != "dualpi2":
+            found["dualpi2"] = Queue("DualPI2", dict.fromkeys(_fields(knob), "dualpi2"))
         table = _table(resolved, knob, element, "fq-codel")
         marking = {**({"discipline": table} if isinstance(table, str) else table), "ce_threshold": L4S_THRESHOLD}
         name = f"{_called('fq-codel', table)}, ce_threshold {L4S_THRESHOLD}"
@@ -153,7 +157,10 @@ def _of_all(resolved: Resolved, knobs: Sequence[Knob]) -> Iterator[Queue]:
 
 
 def _present(resolved: Resolved, knob: Knob) -> Queue:
-    return Queue(_name(str(_element(resolved, knob).queue), knob.present), {})
+    queue = _element(resolved, knob).queue
+    early_s = getattr(queue.aqm, "ce_threshold_s", None)
+    marking = "" if early_s is None else f", ce_threshold {show(early_s, 's')}"
+    return Queue(f"{_name(str(queue), knob.present)}{marking}", {})
 
 
 def other_places(knobs: Sequence[Knob]) -> str:

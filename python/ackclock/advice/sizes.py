@@ -65,8 +65,10 @@ class Answer:
         """Return whether the sizes found are to be recommended: they meet what the present ones miss, or save delay."""
         if self.sizes is None or self.confirming.too_late(self.after):
             return False
+        if self.is_bought_too_dear:
+            return False
         if not self.is_enough:
-            return not self.is_bought_too_dear
+            return True
         pairs = ((self.base, self.found), (self.before, self.after))
         return all(_remaining(*pair) < 1.0 - WORTH for pair in pairs)
 

@@ -42,7 +42,7 @@ def read_value(text: str, place: str) -> Any:
     value, problem = _as_toml(text, place)
     if problem and text.lstrip()[:1] in _OPENING:
         what = _OPENING[text.lstrip()[0]]
-        hint = None if '"' in text else "a shell takes quotes that are not within single ones: --set 'FIELD=VALUE'"
+        hint = None if '"' in text else "a shell takes quotes away that are not within single ones: 'FIELD=VALUE'"
         raise _refused(place, f"begins as a {what} and is not valid TOML: {problem}", text, hint)
     return text.strip() if problem else value
 

@@ -16,7 +16,7 @@ DEFAULT_BUFFER = (
 )
 MARKED = frozenset({"dctcp", "prague"})
 """Congestion controls that keep a queue short by its marks alone."""
-MARKING = frozenset({"step", "dualpi2"})
+MARKING = frozenset({"step", "dualpi2", "cake", "cobalt"})
 """Disciplines that mark by themselves."""
 SHORT_RED_S = 1e-3
 """Queueing delay up to which RED's thresholds leave a window no room."""

@@ -204,7 +204,8 @@ def story_of_packet(resolved: Resolved, traces: Traces, flow: str, packet: int, 
     own = {name: _of_flow(_first(kept[name]), flow) for name in _WANTED if name in kept}
     start, end = _life(own["sequence"], flow, packet, near_s, resolved.run.duration_s)
     number = resolved.flow_names.index(flow)
-    if next(row for row in resolved.flows if flow in row.names).connection is None:
+    is_acknowledged = next(row for row in resolved.flows if flow in row.names).connection is not None
+    if not is_acknowledged:
         seen = followed_to_its_end(resolved, (number, packet), start, WHAT, _INSTEAD)
     else:
         seen = followed(resolved, start, end, WHAT, instead=_INSTEAD)
@@ -226,6 +227,8 @@ def story_of_packet(resolved: Resolved, traces: Traces, flow: str, packet: int, 
     detection = _detection(own["losses"], packet, (start, end), repairs, near_s)
     if not dropped and detection is None:
         return Story(flow, packet, tuple(events), (), facts)
+    if not is_acknowledged:
+        return Story(flow, packet, tuple(events), ("Nothing sends it again: the flow has no acknowledgments",), facts)
     recovery = _recovery(own, detection, repairs)
     if detection is not None:
         recovery["found_s"] = _found_s(detection, packet, repairs, near_s)

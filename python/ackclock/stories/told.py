@@ -120,8 +120,13 @@ def _end(element: Element, *, lost: bool) -> str:
 
 
 def _flow(resolved: Resolved, number: int) -> ResolvedFlow:
-    """Give the flow of a number."""
-    return [row for row in resolved.flows for _ in range(row.count)][number]
+    """Give the flow of a number, or the group that it is of."""
+    first_of_next = 0
+    for flow in resolved.flows:
+        first_of_next += flow.count
+        if number < first_of_next:
+            return flow
+    raise IndexError(number)
 
 
 def _discipline(element: Element) -> str:

@@ -182,6 +182,14 @@ def with_units(axis: Axis, scenario: "Scenario") -> Axis:
     return _without_doubles(Axis(axis.fields, tuple(zip(*columns.values(), strict=True))))
 
 
+def _in_words(value: Any) -> str:
+    """Write a value other than a text: a table with its fields, as far as they are plain."""
+    if not isinstance(value, dict):
+        return as_toml(value)
+    inside = (f"{key} = {{...}}" if isinstance(one, dict) else f"{key} = {as_toml(one)}" for key, one in value.items())
+    return f"{{{', '.join(inside)}}}"
+
+
 def coordinate(values: Sequence[Any]) -> tuple[NDArray[Any], str]:
     """Turn an axis's values into an array with its unit.
 
@@ -202,7 +210,7 @@ def coordinate(values: Sequence[Any]) -> tuple[NDArray[Any], str]:
     try:
         found = [units.parse(value) for value in values]
     except (UnitError, AttributeError, TypeError):
-        return np.array([value if isinstance(value, str) else as_toml(value) for value in values]), ""
+        return np.array([value if isinstance(value, str) else _in_words(value) for value in values]), ""
     if len({quantity.unit for quantity in found}) == 1:
         return np.array([quantity.value for quantity in found]), found[0].unit
     return np.array([str(value) for value in values]), ""

@@ -115,13 +115,18 @@ fn all_flows_together_may_have_so_many_packets_in_flight() {
             *size_packets = None;
         }
         let mut engine = Engine::new(&scenario, 0);
-        engine.most_in_flight = 130_000;
+        engine.most_in_flight = 150_000;
         let mut progress = Progress::Running;
         while progress == Progress::Running {
             progress = engine.advance(1_000_000);
         }
         let Progress::Failed(why) = progress else { panic!("{progress:?}") };
-        assert!(why.contains("more than 130000 packets in flight, those of other flows"), "{why}");
-        assert_eq!(engine.senders.iter().filter(|slot| slot.sender.flight_size() > 0).count(), 2);
+        assert!(why.contains("have more than 150000 packets in flight, this one the most"), "{why}");
+        assert_eq!(engine.senders.iter().filter(|slot| slot.sender.flight_size() > 0).count(), 3);
+        let mut engine = Engine::new(&scenario, 0);
+        engine.most_in_flight = 66_000;
+        assert!(
+            matches!(engine.advance(1_000_000), Progress::Failed(why) if why.contains("nothing on its path limits it"))
+        );
     }
 }
