@@ -112,7 +112,7 @@ def buffer_limit(
         return None
     first, pipe = buffers[0], share_of_pipe(resolved, flow)
     reached = min(pipe, _window_of_losses(resolved, flow, loss_fraction))
-    if 0.0 < reached and first.held(reached, loss_fraction) <= first.packets:
+    if reached > 0.0 and first.held(reached, loss_fraction) <= first.packets:
         return None
     enough = {one: two_digits_up(one.packet_bytes * one.held(reached, loss_fraction)) for one in buffers}
     return {
