@@ -103,9 +103,9 @@ def buffer_limit(
     -------
     dict of str to float, optional
         `packets` that it holds, its `bytes`, `enough_bytes` for what can be in flight, `other_enough_bytes` of the
-        other side's buffer if that would not (else 0), whether these sizes fill the path (`fills`; else losses limit the
-        flow then), whether it is the sender's buffer (`send`) and whether losses make it hold more than is in flight
-        (`holes`).
+        other side's buffer if that would not (else 0), whether these sizes fill the path (`fills`; else the losses
+        limit the flow then), whether it is the sender's buffer (`send`), and whether losses make it hold more than is
+        in flight (`holes`).
     """
     buffers = sorted(socket_buffers(flow), key=lambda one: one.packets / max(one.held(in_flight, loss_fraction), 1.0))
     if not buffers or buffers[0].held(in_flight, loss_fraction) < REACHED * buffers[0].packets:
