@@ -257,7 +257,7 @@ def test_shares_of_cubic_are_not_said_to_go_as_1_by_rtt() -> None:
         (flow,) = document["flow"]
         document["flow"] = [{**flow, "name": name, "two_way_propagation": f"{ms} ms"} for name, ms in TRIPS.items()]
         rows = [
-            {"name": name, "goodput_bps": {"mean": 1e8 / ms}, "rtt_mean_s": {"mean": ms / 1e3}}
+            {"name": name, "goodput_bps": {"mean": 1e8 / ms}, "rtt_mean_s": {"mean": ms / 1e3}, "loss_fraction": None}
             for name, ms in TRIPS.items()
         ]
         (found,) = findings._shares(findings._Run(resolve(load(document)), rows, []))
