@@ -250,7 +250,7 @@ def varying(queue: str) -> dict[str, Any]:
 
 
 def test_a_call_counts_where_the_rate_changes() -> None:
-    """Its queueing delay alone is not known there, so that it is what its delay is longer than the empty path's."""
+    """The run does not give the call's queueing delay there. The advice takes the delay less that of the empty path."""
     found = asked(varying("drop-tail"))
     (kept,) = (row for row in queues(found) if not row.changes)
     delay = ackclock.run(varying("drop-tail")).flows.delay_p95_s["call"]

@@ -7,6 +7,7 @@ what a run showed.
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from ackclock.paths import empty_round_trip_s
@@ -110,8 +111,7 @@ def find(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> tupl
         _losses,
         _recoveries,
         _spurious,
-        _window_limits,
-        _buffer_limits,
+        lambda run: iter(run.host_limits),
         _queues,
         _drain_times,
         _transfers,
@@ -157,6 +157,11 @@ class _Run:
         serving = [pair for pair in pairs if pair[0].rate_bps is not None or pair[0].kind == "host"]
         return sorted(serving, key=lambda pair: _use(pair[1]), reverse=True)
 
+    @cached_property
+    def host_limits(self) -> tuple[Finding, ...]:
+        """The windows and the socket buffers that limit flows."""
+        return (*_window_limits(self), *_buffer_limits(self))
+
     @property
     def rows(self) -> list[tuple[ResolvedFlow, Row]]:
         """The flows with what was measured of them."""
@@ -181,7 +186,6 @@ def _bottlenecks(run: _Run) -> Iterator[Finding]:
     if full:
         return
     busiest = run.serving[0][1]
-    kind: Kind = "idle"
     if _use(busiest) >= BOTTLENECK and not _hosts_limit_all(run):
         table = described_name(busiest["name"])
         alike = [row for _, row in run.serving if described_name(row["name"]) == table and _use(row) >= BOTTLENECK]
@@ -191,8 +195,9 @@ def _bottlenecks(run: _Run) -> Iterator[Finding]:
         return
     # Where all transfers end, the link is idle as they have.
     goes_on = any(flow.size_packets is None and flow.kind != "ping" for flow in run.resolved.flows)
-    if goes_on and any(_gone(link) > 0.0 for link in run.links) and not any(_buffer_limits(run)):
-        kind = "idle-after-losses"
+    loses = any(_gone(link) > 0.0 for link in run.links)
+    by_host = any(one.kind == "buffer-limit" for one in run.host_limits)
+    kind: Kind = "idle-after-losses" if goes_on and loses and not by_host else "idle"
     yield Finding(kind, busiest["name"], {"utilisation_fraction": _use(busiest), **run.until})
 
 
@@ -244,16 +249,10 @@ def _buffer_limits(run: _Run) -> Iterator[Finding]:
             yield Finding("buffer-limit", flow.name, found)
 
 
-def _limited_by_hosts(run: _Run) -> set[str]:
-    """Name the flows that windows or socket buffers limit."""
-    return {one.element for rule in (_window_limits, _buffer_limits) for one in rule(run)}
-
-
 def _hosts_limit_all(run: _Run) -> bool:
     """Return whether hosts limit each flow that always has something to send."""
-    limited = _limited_by_hosts(run)
     lasting = [flow.name for flow, _ in run.rows if flow.size_packets is None and flow.kind != "ping"]
-    return bool(limited) and limited.issuperset(lasting)
+    return bool(run.host_limits) and {one.element for one in run.host_limits}.issuperset(lasting)
 
 
 def limiting_buffer(found: Finding) -> str:
@@ -367,10 +366,10 @@ def _shares(run: _Run) -> Iterator[Finding]:
     if not endless or (index := _index(endless)) >= UNEQUAL:
         return
     shares = [share for _, share, _ in endless]
+    limited = {one.element for one in run.host_limits}
     numbers = {"least_bps": min(shares), "largest_bps": max(shares), "index_fraction": index}
     if len({flow.weight for flow, _, _ in endless}) > 1:
         numbers["largest_weight"] = float(max(flow.weight for flow, _, _ in endless))
-    limited = _limited_by_hosts(run)
     if all(flow.tcp.sender.is_aimd and flow.name not in limited for flow, _, _ in endless):
         weighted = [share / flow.weight for flow, share, _ in endless]
         numbers |= by_round_trips(weighted, [mean(row, "rtt_mean_s") for _, _, row in endless])

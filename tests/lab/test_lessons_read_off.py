@@ -1,4 +1,4 @@
-"""What a lesson states can be read off the page: in the verdict, in a table of numbers, or as an extreme of a curve."""
+"""Each number that a lesson states is on the page: in the verdict, in a table, or as an extreme of a curve."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the page says and shows when something that was typed is wrong."""
+"""Faults of what is typed: the page names them, and shows that its results are those of an older scenario."""
 
 import tomllib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What `dataclasses.replace` makes of a resolved scenario is checked before anything uses it."""
+"""Resolved scenarios that `dataclasses.replace` changed are checked before anything uses them."""
 
 from collections.abc import Callable
 from dataclasses import replace

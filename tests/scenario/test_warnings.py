@@ -12,7 +12,7 @@ from ackclock.scenario import load
 from ackclock.scenario.schema_queues import NAMES
 
 PARAMETERS: dict[str, dict[str, Any]] = {"step": {"threshold": "20 pkt"}}
-"""What a discipline needs next to its name."""
+"""Fields without a default, by the discipline that needs them."""
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
 

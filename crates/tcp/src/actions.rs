@@ -65,7 +65,7 @@ pub struct LossEvent {
     pub slow_start: bool,
     /// Whether the packet had been retransmitted already.
     pub retransmission: bool,
-    /// Whether the packet has a retransmission in flight, so that the event is about lost packets behind the packet.
+    /// Whether the packet is under repair: its retransmission is in flight, and the loss is that of later packets.
     pub repaired: bool,
     /// Whether the sender was in fast recovery.
     pub in_recovery: bool,

@@ -1,9 +1,10 @@
 """The bench on which a recommendation is tried: simulations of a scenario with some fields changed."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from math import nan
 from typing import Any
 
 from ackclock import api
@@ -232,6 +233,14 @@ def round_trips_s(result: Result) -> dict[str, float]:
             name = row["name"].partition("[")[0]
             found[name] = max(found.get(name, 0.0), float(row[key]["mean"]))
     return found
+
+
+def mean_slowdown(completions: Iterable[Mapping[str, Any]]) -> float:
+    """Compute the mean slowdown of the transfers that finished [1], of rows of a summary's completions; nan of none."""
+    rows = ((row["slowdown_mean"], row["transfers"]) for row in completions)
+    known = [(one["mean"], many["mean"]) for one, many in rows if one and many and one["mean"] and many["mean"]]
+    transfers = sum(many for _, many in known)
+    return float(sum(one * many for one, many in known) / transfers) if transfers else nan
 
 
 def has_percentiles(result: Result) -> bool:

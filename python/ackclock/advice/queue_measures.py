@@ -6,7 +6,7 @@ from functools import cached_property
 from math import inf, isfinite, nan
 from typing import Any
 
-from ackclock.advice.bench import of_longest_round_trip
+from ackclock.advice.bench import mean_slowdown, of_longest_round_trip
 from ackclock.advice.knobs import Knob, crossing
 from ackclock.advice.queue_records import QueueAlternative
 from ackclock.findings import Row
@@ -212,10 +212,7 @@ class _Run:
 
     def slowdown(self) -> float:
         """Compute the mean slowdown of the transfers that finished; nan of none."""
-        found = [(_value(row["slowdown_mean"]), _value(row["transfers"])) for _, row in self._transfers()]
-        found = [(slowdown, number) for slowdown, number in found if isfinite(slowdown) and number > 0.0]
-        number = sum(number for _, number in found)
-        return sum(slowdown * number for slowdown, number in found) / number if found else nan
+        return mean_slowdown(row for _, row in self._transfers())
 
     def unfinished(self) -> float:
         """Count the flows of one transfer that had not finished at the end; nan if there is no such flow."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import nan
 
-from ackclock.advice.bench import Bench, round_trips_s
+from ackclock.advice.bench import Bench, mean_slowdown, round_trips_s
 from ackclock.advice.knobs import Knob
 from ackclock.advice.lengths import Length
 from ackclock.advice.search import Bracket, neighbour
@@ -75,7 +75,7 @@ class Answer:
     @property
     def times_slower(self) -> float:
         """The mean slowdown of transfers with the sizes found over that with the present ones [1]; nan of none."""
-        before, after = mean_slowdown(self.before), mean_slowdown(self.after)
+        before, after = (mean_slowdown(run.summary.get("completions", ())) for run in (self.before, self.after))
         return after / before if before > 0.0 else nan
 
     @property
@@ -90,14 +90,6 @@ class Answer:
             return {}
         different = [(knob, size) for knob, size in self.sizes.items() if size != knob.present]
         return {field: value for knob, size in different for field, value in knob.changes(size).items()}
-
-
-def mean_slowdown(result: Result) -> float:
-    """Compute the mean slowdown of the transfers that finished [1]; nan of none."""
-    rows = [(row["slowdown_mean"], row["transfers"]) for row in result.summary.get("completions", ())]
-    known = [(one["mean"], many["mean"]) for one, many in rows if one and many and one["mean"] and many["mean"]]
-    transfers = sum(many for _, many in known)
-    return sum(one * many for one, many in known) / transfers if transfers else nan
 
 
 def _remaining(before: Result, after: Result) -> float:

@@ -89,7 +89,7 @@ class Warner:
                 field = buffer if way.buffer is not None else queue
                 yield self._warning(field, f"has no effect: {reason}")
             return
-        crossing = [flow for flow in self.flows if self._crosses(flow, way)]
+        crossing = [flow for flow in self.flows if discipline == "step" and self._crosses(flow, way)]
         for location, text in (*short_red(way, largest), *counted_otherwise(way), *marks_nothing(way, crossing)):
             yield self._warning(location, text)
         if way.limit is None:

@@ -108,7 +108,7 @@ fn all_flows_together_may_have_so_many_packets_in_flight() {
     for private in [false, true] {
         let mut scenario = lossy(private);
         let SenderConfig::Classic(sender) = &mut scenario.flows[0].connection_mut().expect("TCP").sender else {
-            return;
+            panic!("not classic")
         };
         sender.initial_window = 70_000.0;
         if let TrafficConfig::Tcp { size_packets, .. } = &mut scenario.flows[0].traffic {

@@ -168,24 +168,6 @@ export class Panel {
     });
   }
 
-  drawEvents(plot) {
-    const { ctx } = plot;
-    const { left, top, width } = plot.bbox;
-    const scale = devicePixelRatio;
-    for (const events of this.data.events) {
-      ctx.fillStyle = property("--drop");
-      for (const time of events.x) {
-        const x = plot.valToPos(time, "x", true);
-        if (x < left || x > left + width) continue;
-        ctx.beginPath();
-        ctx.moveTo(x - 3.5 * scale, top - 5 * scale);
-        ctx.lineTo(x + 3.5 * scale, top - 5 * scale);
-        ctx.lineTo(x, top + 2 * scale);
-        ctx.fill();
-      }
-    }
-  }
-
   moved(plot) {
     const isOut = plot.cursor.left === null || plot.cursor.left < 0;
     const time = isOut ? null : plot.posToVal(plot.cursor.left, "x");
