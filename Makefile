@@ -66,9 +66,9 @@ wheel: $(TOOLS) ## build a wheel, install it where nothing can compile, and run 
 	$(PYTHON) -m venv $(INSTALLED)
 	sed -n 's/^\([a-z].*==.*[^ ]\) *\\$$/\1/p' requirements.lock > $(INSTALLED)/versions.txt
 	$(INSTALLED)/bin/pip install --quiet --disable-pip-version-check --only-binary :all: \
-	  --constraint $(INSTALLED)/versions.txt $(WHEELS)/*.whl pytest
+	  --constraint $(INSTALLED)/versions.txt $(WHEELS)/*.whl pytest pytest-xdist
 	$(call say,testing it)
-	cd $(INSTALLED) && env -i PATH="$$PWD/bin" HOME="$$PWD" python -m pytest --quiet -ra -c /dev/null --rootdir . \
+	cd $(INSTALLED) && env -i PATH="$$PWD/bin" HOME="$$PWD" python -m pytest --quiet -ra -n auto -c /dev/null --rootdir . \
 	  --noconftest --import-mode importlib -p no:cacheprovider $(CURDIR)/tests/installed
 
 bench: build ## measure the cost of a packet, leave bench.json; or compare it with another checkout's (BASE=its path)

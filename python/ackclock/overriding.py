@@ -23,12 +23,24 @@ def changes(overrides: list[str] | None, seed: int | None = None, replications: 
         Texts of the form FIELD=VALUE.
     seed, replications : int, optional
         Values of run.seed and run.replications.
+
+    Raises
+    ------
+    typer.BadParameter
+        If a text is not of that form, or a field is given twice.
     """
-    found = dict(assignment(text) for text in overrides or [])
-    if seed is not None:
-        found["run.seed"] = seed
-    if replications is not None:
-        found["run.replications"] = replications
+    found: dict[str, Any] = {}
+    for field, value in [assignment(text) for text in overrides or []]:
+        if field in found:
+            raise typer.BadParameter(f"{field} is given twice: {found[field]!r} and {value!r}", param_hint="--set")
+        found[field] = value
+    for name, given in {"seed": seed, "replications": replications}.items():
+        field = f"run.{name}"
+        if given is not None and field in found:
+            problem = f"{field} is given twice: {given!r}, and {found[field]!r} with --set"
+            raise typer.BadParameter(problem, param_hint=f"--{name}")
+        if given is not None:
+            found[field] = given
     return found
 
 
