@@ -133,11 +133,12 @@ def test_a_name_that_no_scenario_has_is_refused(
 def plays(monkeypatch: pytest.MonkeyPatch) -> dict[float, Figures]:
     """Let the kernel play what our engine does, but for the realisations that the test puts here."""
     said: dict[float, Figures] = {}
+    scenario = recorded.runs()["D_cubic"].scenario()
+    mine = ours.play(scenario)
 
-    def play(experiment: Experiment, **_: object) -> Any:
-        scenario = recorded.runs()["D_cubic"].scenario()
-        figures = said.get(experiment.shift_us, said.get(-1.0, ours.play(scenario)))
-        sent = ours.sent(realise(scenario, 0.0), [-phase_of_s(scenario)])
+    def play(experiment: Experiment, **how: bool) -> Any:
+        figures = said.get(experiment.shift_us, said.get(-1.0, mine))
+        sent = ours.sent(realise(scenario, 0.0), [-phase_of_s(scenario)]) if how.get("packets") else {}
         return Played(figures, {}, {}, {}, sent)
 
     monkeypatch.setattr(kernel, "play", play)
@@ -182,9 +183,19 @@ def test_other_figures_fail_after_all_realisations_were_played(plays: dict[float
     report = check.check(check.Case("other", recorded.runs()["D_cubic"].scenario()))
     assert report.mark is check.Mark.FAIL
     drops = next(one for one in report.compared if one.rule.name == "drops")
-    assert len(drops.theirs) == len(drops.ours) == len(check.PLAYED_US)
+    assert len(drops.theirs) == len(drops.ours) == len(check.DECIDING_US) == 16
     assert "drops                kernel     500.0000  ackclock      27.0000" in report.text()
     assert check.check(check.Case("other", recorded.runs()["D_cubic"].scenario(), "why")).text().endswith("    why")
+
+
+def test_what_eight_realisations_reject_sixteen_others_decide(plays: dict[float, Figures]) -> None:
+    scenario = recorded.runs()["D_cubic"].scenario()
+    mine = ours.play(scenario)
+    plays.update({float(shift): replace(mine, drops=500) for shift in (0, *check.PLAYED_US)})
+    report = check.check(check.Case("by chance", scenario))
+    assert report.mark is check.Mark.PASS
+    assert {len(one.theirs) for one in report.compared} == {len(check.DECIDING_US)}
+    assert not set(check.DECIDING_US) & set(SHIFTS_US)
 
 
 def test_recorded_realisations_are_not_played_again(plays: dict[float, Figures]) -> None:
