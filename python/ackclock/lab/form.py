@@ -74,7 +74,7 @@ def _channel(name: str, resolved: Resolved) -> Json:
 
 def _direction(path: str, table: Link | Reverse, element: Element) -> Json:
     controls = [
-        _slider(f"{path}.rate", "rate", "bit/s", element.rate_bps, none="unlimited"),
+        _rate(f"{path}.rate", element),
         _slider(f"{path}.delay", "delay", "s", element.delay_s),
         _quantity(f"{path}.buffer", "buffer", table.buffer, "pkt"),
     ]
@@ -82,6 +82,13 @@ def _direction(path: str, table: Link | Reverse, element: Element) -> Json:
         controls.append(_choice(f"{path}.queue", "discipline", "discipline", table.queue.discipline))
         controls.append(_loss(f"{path}.loss", table.loss))
     return {"name": described_name(element.name), "controls": controls, **_drawn(element)}
+
+
+def _rate(path: str, element: Element) -> Json:
+    """Make the control of a link's rate; one that changes is the business of its process."""
+    if element.rate_process is not None:
+        return {"path": path, "label": "rate", "kind": "text", "value": None, "text": "changes"}
+    return _slider(path, "rate", "bit/s", element.rate_bps, none="unlimited")
 
 
 def _drawn(element: Element) -> Json:

@@ -8,10 +8,14 @@ const PAGE = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byt
 /** The kinds of lines that come before the answer proper. */
 const BEFORE_THE_LAST = new Set(["ready", "curves", "progress", "step"]);
 
-/** Gets plain data, such as a lesson or a ready scenario. */
+/** Gets plain data, such as a lesson or a ready scenario; a fault if the server does not answer. */
 export async function get(path) {
-  const answer = await fetch(`api/${path}`);
-  return answer.json();
+  try {
+    const answer = await fetch(`api/${path}`);
+    return await answer.json();
+  } catch {
+    return lost();
+  }
 }
 
 /**
@@ -35,6 +39,14 @@ export async function ask(kind, content, { onLine = () => {}, signal } = {}) {
     else last = content;
   }
   return last ?? { kind: "superseded" };
+}
+
+/** Gives the answer in place of one that did not come. */
+export function lost() {
+  return {
+    kind: "fault",
+    faults: [{ text: "the server does not answer; is ackclock lab still running?", line: null }],
+  };
 }
 
 async function* linesOf(body) {

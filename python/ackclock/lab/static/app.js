@@ -1,7 +1,7 @@
 // The page: brings the controls, the path, the curves, the results and the address together.
 
 import { get } from "./api.js";
-import { showAdvice } from "./advice.js";
+import { ageAdvice, noAdvice, showAdvice } from "./advice.js";
 import { Charts } from "./charts.js";
 import { Controls } from "./controls.js";
 import { byId, element } from "./dom.js";
@@ -17,7 +17,7 @@ import { Runner } from "./runner.js";
 import { decoded, encoded } from "./state.js";
 import { makeTabs, showTab, shownTab } from "./tabs.js";
 
-const app = { form: null, curves: null, result: null, pinned: null, lesson: "" };
+const app = { form: null, curves: null, result: null, pinned: null, lesson: "", advised: null, took: "" };
 
 const old = new Old();
 const charts = new Charts(byId("charts"), {
@@ -40,15 +40,23 @@ const runner = new Runner({ ready, curves, result, fault, progress }, () => ({
 function change(fields) {
   byId("scenarios").value = "";
   closeMotion();
+  editor.flush();
   runner.change(fields);
 }
 
 function ready({ toml, form }) {
   app.form = form;
+  controls.hasFault = false;
+  age(toml);
   controls.show(form);
   if (!motion.motion) path.show(form);
   old.path();
   editor.show(toml);
+}
+
+/** Shows that advice is old if it was for another text than this one. */
+function age(toml) {
+  if (app.advised !== null && app.advised !== toml) ageAdvice();
 }
 
 /** Shows the curves of a run; its tables and its verdict follow. */
@@ -57,12 +65,15 @@ function curves(line) {
   old.curves();
   app.form = line.form;
   app.curves = line;
+  controls.hasFault = false;
+  age(line.toml);
   controls.show(line.form);
   if (!motion.motion) path.show(line.form);
   charts.showRun(line.chart, line.part ?? null);
   editor.show(line.toml);
   editor.mark([]);
-  byId("status").textContent = `${Math.round(line.seconds * 1000)} ms`;
+  app.took = `${Math.round(line.seconds * 1000)} ms`;
+  byId("status").textContent = app.took;
   document.documentElement.dataset.run = String(Number(document.documentElement.dataset.run ?? 0) + 1);
 }
 
@@ -70,6 +81,7 @@ function result(answer, { more }) {
   app.result = { ...app.curves, ...answer };
   if (app.pinned?.waiting) pin(app.result);
   progress(null);
+  byId("status").textContent = app.took;
   old.result();
   showFaults([]);
   showResult(app.result, app.pinned);
@@ -78,6 +90,7 @@ function result(answer, { more }) {
 
 function fault(answer) {
   progress(null);
+  controls.hasFault = true;
   old.fault();
   byId("status").textContent = answer.faults.length === 1 ? "1 fault" : `${answer.faults.length} faults`;
   showFaults(answer.faults, (line) => {
@@ -87,6 +100,7 @@ function fault(answer) {
   if (answer.toml !== undefined) editor.show(answer.toml);
   editor.mark(answer.faults);
   document.documentElement.dataset.faults = String(answer.faults.length);
+  remember(); // so that the text is there again when the page is loaded anew
 }
 
 /** Shows how far a run is; null when it begins or is over. A quick run shows nothing. */
@@ -111,16 +125,20 @@ let remembering = 0;
 
 function remember() {
   clearTimeout(remembering);
-  remembering = setTimeout(async () => {
-    const state = {
-      toml: runner.toml,
-      tab: shownTab(),
-      lesson: app.lesson || undefined,
-      range: charts.range ?? undefined,
-      pinned: app.pinned?.toml,
-    };
-    history.replaceState(null, "", await encoded(state));
-  }, 300);
+  remembering = setTimeout(rememberNow, 300);
+}
+
+/** Writes what is shown into the address. */
+async function rememberNow() {
+  clearTimeout(remembering);
+  const state = {
+    toml: runner.toml,
+    tab: shownTab(),
+    lesson: app.lesson || undefined,
+    range: charts.range ?? undefined,
+    pinned: app.pinned?.toml,
+  };
+  history.replaceState(null, "", await encoded(state));
 }
 
 async function begin() {
@@ -133,9 +151,11 @@ async function begin() {
 }
 
 async function restore(state) {
-  app.pinned = null;
+  unpin();
+  byId("scenarios").value = "";
+  closeLesson();
+  noAdvice();
   showTab(["numbers", "scenario", "models", "advice", "lesson"].includes(state.tab) ? state.tab : "numbers");
-  noLesson();
   if (state.lesson && [...byId("lessons").options].some((one) => one.value === state.lesson))
     await openLesson(state.lesson, false);
   if (typeof state.pinned === "string") {
@@ -178,19 +198,25 @@ function unpin() {
 
 byId("pin").addEventListener("click", () => {
   if (app.pinned) unpin();
-  else if (app.result) pin(app.result);
+  else if (hasResult()) pin(app.result);
   if (app.result) showResult(app.result, app.pinned);
   remember();
 });
 
 byId("motion").addEventListener("click", async () => {
   if (byId("motion").getAttribute("aria-expanded") === "true") closeMotion();
-  else if (app.result) {
+  else if (hasResult()) {
     byId("motion").setAttribute("aria-expanded", "true");
     await motion.open(charts.range?.[0] ?? firstDrop());
-    document.documentElement.dataset.motion = "shown";
+    if (motion.motion) document.documentElement.dataset.motion = "shown";
   }
 });
+
+/** Returns whether there is a run to work with, and says so if there is none. */
+function hasResult() {
+  if (!app.result) byId("status").textContent = "There is no run yet.";
+  return app.result !== null;
+}
 
 function closeMotion() {
   if (byId("motion").getAttribute("aria-expanded") !== "true") return;
@@ -207,6 +233,8 @@ function firstDrop() {
 
 byId("advise").addEventListener("click", () => {
   showTab("advice");
+  editor.flush();
+  app.advised = runner.toml;
   showAdvice(runner.toml, (changes) => change(changes));
 });
 
@@ -216,15 +244,8 @@ byId("models").addEventListener("click", () => {
 });
 
 byId("share").addEventListener("click", async () => {
-  clearTimeout(remembering);
-  const state = {
-    toml: runner.toml,
-    tab: shownTab(),
-    lesson: app.lesson || undefined,
-    range: charts.range ?? undefined,
-    pinned: app.pinned?.toml,
-  };
-  history.replaceState(null, "", await encoded(state));
+  editor.flush();
+  await rememberNow();
   try {
     await navigator.clipboard.writeText(location.href);
     byId("status").textContent = "Address copied: ackclock lab ADDRESS opens it";
@@ -235,6 +256,8 @@ byId("share").addEventListener("click", async () => {
 
 for (const button of document.querySelectorAll("[data-download]")) {
   button.addEventListener("click", async () => {
+    editor.flush();
+    if (button.dataset.download !== "toml" && !hasResult()) return;
     const name =
       (app.form?.title ?? "scenario")
         .replace(/[^A-Za-z0-9]+/g, "-")
@@ -256,38 +279,60 @@ for (const button of document.querySelectorAll("[data-download]")) {
 byId("scenarios").addEventListener("change", async (event) => {
   const name = event.target.value;
   if (!name) return;
-  const { scenario } = await get(`scenario/${name}`);
-  open(scenario);
+  const answer = await get(`scenario/${name}`);
+  if (answer.kind === "fault") {
+    event.target.value = "";
+    return showFaults(answer.faults);
+  }
+  closeLesson();
+  if (shownTab() === "lesson") showTab("numbers");
+  charts.showWhole();
+  await open(answer.scenario);
 });
 
 byId("lessons").addEventListener("change", async (event) => {
   if (event.target.value) await openLesson(event.target.value, true);
-  else {
-    app.lesson = "";
-    noLesson();
-  }
+  else closeLesson();
   remember();
 });
 
+function closeLesson() {
+  app.lesson = "";
+  byId("lessons").value = "";
+  noLesson();
+}
+
 async function openLesson(name, runs) {
   const lesson = await get(`lesson/${name}`);
-  if (lesson.kind === "fault") return;
+  if (lesson.kind === "fault") {
+    byId("lessons").value = app.lesson;
+    return showFaults(lesson.faults);
+  }
   app.lesson = name;
   byId("lessons").value = name;
   showLesson(lesson, { apply: (one, step) => open(one.scenario, step.set), restart: (one) => open(one.scenario) });
   showTab("lesson");
-  if (runs) open(lesson.scenario);
+  if (!runs) return;
+  byId("scenarios").value = "";
+  charts.showWhole();
+  await open(lesson.scenario);
 }
 
-/** Opens a scenario, with some of its fields changed. */
-function open(toml, fields = {}) {
+/** Opens a scenario, with some of its fields changed. What was shown stays in the browser's history, one step back. */
+async function open(toml, fields = {}) {
   closeMotion();
+  editor.flush();
+  await rememberNow();
+  history.pushState(null, "", location.href);
+  app.advised = null;
+  noAdvice();
   editor.force(toml);
   runner.replace(toml, fields);
 }
 
 makeTabs(() => remember());
-globalThis.addEventListener("hashchange", async () => {
+globalThis.addEventListener("popstate", async () => {
+  clearTimeout(remembering);
   const state = await decoded(location.hash);
   if (state && state.toml !== runner.toml) restore(state);
 });

@@ -1,6 +1,6 @@
 // All panels: they share the time axis, the cursor and the part of the run that is shown.
 
-import { ask } from "./api.js";
+import { ask, lost } from "./api.js";
 import { onScheme } from "./colours.js";
 import { element } from "./dom.js";
 import { Panel } from "./panel.js";
@@ -36,6 +36,12 @@ export class Charts {
     this.part = part;
     this.range = part ? this.range : null;
     this.draw();
+  }
+
+  /** Shows all of the next run, whatever part was shown of the one before. */
+  showWhole() {
+    this.range = null;
+    this.part = null;
   }
 
   pin(chart) {
@@ -118,7 +124,8 @@ export class Charts {
     const [, whole] = this.chart.panels[0].x_range;
     const range = [Math.max(0, start), Math.min(whole, end)];
     this.range = range;
-    const answer = await ask("window", { start: range[0], end: range[1], columns: this.columns() });
+    const content = { start: range[0], end: range[1], columns: this.columns() };
+    const answer = await ask("window", content).catch(lost);
     if (answer.kind === "chart" && this.range === range) {
       this.part = answer.chart;
       this.draw();

@@ -10,6 +10,7 @@ export class Controls {
     this.change = change;
     this.shape = "";
     this.updates = [];
+    this.hasFault = false; // whether the scenario has one: then the boxes may show other values than it has
   }
 
   /** Shows a form: new controls if there are others than before, else new values in those that are not in use. */
@@ -61,7 +62,7 @@ export class Controls {
     const title = element("legend", {}, swatch, name === kind ? "" : `${name} `, element("small", {}, kind));
     return element(
       "fieldset",
-      { class: "card" },
+      { class: "card", "data-of": `${flow === null ? kind : "flow"} ${name}` },
       title,
       ...controls.map((control) => this.control(control, form, name)),
     );
@@ -119,10 +120,14 @@ export class Controls {
       this.change(this.field(control, value));
     });
     const commit = () => {
-      if (text.value.trim() !== shown) this.change(this.typed(control, text.value.trim()));
+      if (this.hasFault || text.value.trim() !== shown) this.change(this.typed(control, text.value.trim()));
     };
     text.addEventListener("change", commit);
-    text.addEventListener("keydown", (event) => event.key === "Escape" && (text.value = shown));
+    text.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || text.value === shown) return;
+      text.value = shown;
+      if (this.hasFault) commit();
+    });
     this.updates.push((controls) => {
       const now = controls.get(control.path);
       if (!now) return;

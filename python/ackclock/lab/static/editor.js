@@ -21,23 +21,35 @@ export class Editor {
       element("p", { class: "note" }, "Edit it here or by the controls; each follows the other."),
     );
     this.faults = [];
+    this.changed = changed;
+    this.timer = null;
     this.area.addEventListener("input", () => {
       this.number();
       clearTimeout(this.timer);
-      this.timer = setTimeout(() => changed(this.area.value), PAUSE_MS);
+      this.timer = setTimeout(() => this.flush(), PAUSE_MS);
     });
     this.area.addEventListener("scroll", () => (this.gutter.scrollTop = this.area.scrollTop));
   }
 
+  /** Hands on what was written since the last time, if anything was. */
+  flush() {
+    if (this.timer === null) return;
+    clearTimeout(this.timer);
+    this.timer = null;
+    this.changed(this.area.value);
+  }
+
   /** Shows a text, unless the user is writing in it. */
   show(text) {
-    if (document.activeElement === this.area || this.area.value === text) return;
+    if (document.activeElement === this.area || this.timer !== null || this.area.value === text) return;
     this.area.value = text;
     this.number();
   }
 
   /** Shows a text, even if the user is writing in it. */
   force(text) {
+    clearTimeout(this.timer);
+    this.timer = null;
     this.area.value = text;
     this.number();
   }

@@ -1,6 +1,6 @@
 // Slow motion: packets and ACKs move along the drawing of the path; a click tells a packet's story.
 
-import { ask } from "./api.js";
+import { ask, lost } from "./api.js";
 import { element, svg } from "./dom.js";
 import { Positions, STATES } from "./positions.js";
 import { show } from "./quantities.js";
@@ -85,27 +85,21 @@ export class Motion {
     );
   }
 
-  /** Opens slow motion at a time of the last run; resolves when the packets are there. */
+  /** Opens slow motion at a time of the last run; resolves when the packets are there, or it was closed before. */
   async open(time) {
     this.root.hidden = false;
     this.pause();
     this.message.textContent = "Recording each packet ...";
-    const trip = this.on.roundTrip();
+    const recording = (this.recording = new AbortController());
     const start = Math.max(0, time);
-    const answer = await ask(
-      "motion",
-      { start, end: start + LENGTH_TRIPS * trip },
-      {
-        onLine: (line) =>
-          line.kind === "progress" &&
-          (this.message.textContent = `Recording each packet: ${Math.round(line.fraction * 100)}%`),
-      },
-    );
-    if (answer.kind !== "motion") {
-      this.message.textContent = answer.faults ? answer.faults.map((fault) => fault.text).join(" ") : "";
-      return;
-    }
-    this.show(answer);
+    const content = { start, end: start + LENGTH_TRIPS * this.on.roundTrip() };
+    const onLine = (line) =>
+      line.kind === "progress" &&
+      (this.message.textContent = `Recording each packet: ${Math.round(line.fraction * 100)}%`);
+    const answer = await ask("motion", content, { onLine, signal: recording.signal }).catch(lost);
+    if (this.recording !== recording) return;
+    if (answer.kind === "motion") this.show(answer);
+    else this.message.textContent = answer.faults ? answer.faults.map((fault) => fault.text).join(" ") : "";
   }
 
   show(answer) {
@@ -131,6 +125,8 @@ export class Motion {
 
   close() {
     this.pause();
+    this.recording?.abort();
+    this.recording = null;
     this.root.hidden = true;
     this.on.path.stage?.replaceChildren();
     this.marks.clear();

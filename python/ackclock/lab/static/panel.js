@@ -259,14 +259,14 @@ function seriesOf(curve, number, ghost) {
     points: { show: false },
     stroke,
     width: ghost ? 1 : 1.4,
-    dash: ghost ? [4, 3] : isGuide ? [7, 3] : undefined,
+    dash: ghost ? [1.5, 2.5] : isGuide ? [7, 3] : undefined,
   };
   if (isStep) base.paths = uPlot.paths.stepped({ align: 1 });
   if (isMarks) {
     const size = /sent$/.test(curve.label) ? 2.5 : 5;
     Object.assign(base, { paths: () => null, points: { show: true, size, fill: stroke, stroke, width: 0 } });
   }
-  const look = isMarks ? "points" : isGuide || ghost ? "dashed" : "line";
+  const look = isMarks ? "points" : ghost ? "dotted" : isGuide ? "dashed" : "line";
   const colourName = isGuide ? "grey" : number;
   const one = { label, look, ghost, colour: colourName, x: curve.x, y: curve.y, isStep, options: base };
   if (curve.low === null) return [one];
@@ -322,7 +322,7 @@ function valueAt(one, time) {
   if (one.look === "points") return null;
   let low = 0;
   let high = one.x.length - 1;
-  if (high < 0 || time < one.x[0]) return null;
+  if (high < 0 || time < one.x[0] || time > one.x[high]) return null; // before its flow began, or after it ended
   while (low < high) {
     const middle = (low + high + 1) >> 1;
     if (one.x[middle] <= time) low = middle;

@@ -5,7 +5,7 @@ import { GEOMETRY, layout } from "./layout.js";
 import { show } from "./quantities.js";
 
 export class Path {
-  /** `chosen` gets the name of the link or flow whose controls are wanted. */
+  /** `chosen` gets the link or flow whose controls are wanted, such as "link satellite". */
   constructor(root, chosen) {
     this.root = root;
     this.chosen = chosen;
@@ -51,13 +51,13 @@ export class Path {
   }
 
   /** Makes a part of the drawing a button that leads to the controls of a link or a flow. */
-  leads(group, name, words) {
+  leads(group, wanted, words) {
     const attributes = { role: "button", tabindex: 0, "aria-label": words };
     for (const [key, value] of Object.entries(attributes)) group.setAttribute(key, value);
     group.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
       event.preventDefault();
-      this.chosen(name);
+      this.chosen(wanted);
     });
   }
 
@@ -84,8 +84,8 @@ export class Path {
     const back = facts(link.reverse).join(" · ");
     if (back.split(" · ")[0] !== first || link.reverse.buffer)
       group.append(svg("text", { x: middle, y: at.reverse + 38, class: "fact" }, `back ${back}`));
-    group.addEventListener("click", () => this.chosen(link.name));
-    this.leads(group, link.name, `Link ${link.name}, ${words}: go to its controls`);
+    group.addEventListener("click", () => this.chosen(`link ${link.name}`));
+    this.leads(group, `link ${link.name}`, `Link ${link.name}, ${words}: go to its controls`);
     return group;
   }
 
@@ -174,9 +174,9 @@ export class Path {
         number ? square : disc,
         name,
       );
-      group.addEventListener("click", () => this.chosen(flow.name));
+      group.addEventListener("click", () => this.chosen(`flow ${flow.name}`));
       if (number) group.setAttribute("role", "img"); // one stop of the Tab key for a flow
-      else this.leads(group, flow.name, `Flow ${words}: go to its controls`);
+      else this.leads(group, `flow ${flow.name}`, `Flow ${words}: go to its controls`);
       return group;
     });
   }
@@ -197,10 +197,10 @@ function held(curve, time) {
   return value;
 }
 
-/** Brings the controls of a link or a flow into view. */
+/** Brings the controls of a link or a flow into view, such as "link satellite". */
 export function goToControls(name) {
   const fields = [...byId("controls").querySelectorAll("fieldset")];
-  const wanted = fields.find((one) => one.querySelector("legend").textContent.startsWith(`${name} `)) ?? fields[0];
+  const wanted = fields.find((one) => one.dataset.of === name) ?? fields[0];
   wanted?.scrollIntoView({ block: "nearest", behavior: "smooth" });
   wanted?.querySelector("input, select")?.focus({ preventScroll: true });
 }

@@ -127,7 +127,7 @@ function curve(one, across, down) {
     stroke,
     fill: "none",
     "stroke-width": 1.3,
-    "stroke-dasharray": one.ghost ? "4 3" : one.look === "dashed" ? "7 3" : "",
+    "stroke-dasharray": one.ghost ? "1.5 2.5" : one.look === "dashed" ? "7 3" : "",
   });
 }
 

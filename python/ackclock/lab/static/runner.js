@@ -1,6 +1,6 @@
 // Runs of the scenario: one at a time. A quick run is waited for, a slow one is cancelled by the next change.
 
-import { ask } from "./api.js";
+import { ask, lost } from "./api.js";
 
 /** Time that a run has before the next change cancels it [ms]: most runs are over by then. */
 const PATIENCE_MS = 200;
@@ -99,11 +99,4 @@ function painted() {
     requestAnimationFrame(() => setTimeout(done));
     setTimeout(done, 100);
   });
-}
-
-function lost() {
-  return {
-    kind: "fault",
-    faults: [{ text: "the server does not answer; is ackclock lab still running?", line: null }],
-  };
 }
