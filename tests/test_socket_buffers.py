@@ -36,6 +36,22 @@ def test_the_receive_window_grows_with_what_is_read() -> None:
     assert goodput(run(tcp)) > 9.4e6
 
 
+@pytest.mark.parametrize("where", ["queue", "propagation"])
+def test_the_receive_window_grows_by_round_trips_with_what_acks_wait(where: str) -> None:
+    """Linux `tcp_rcv_rtt_measure_ts`: now less the timestamp that returns. 100 Mbit/s and 0.4 s need 3333 packets."""
+    line: dict[str, Any] = {"name": "line", "rate": "100 Mbit/s", "delay": "10 ms", "buffer": "4000 pkt"}
+    down = {"name": "down", "path": ["line"], "ack": "52 B", "tcp": "linux-cubic"}
+    flows: list[dict[str, Any]] = [down]
+    if where == "queue":
+        line["reverse"] = {"rate": "20 Mbit/s", "buffer": "350 ms"}
+        load = {"kind": "constant", "rate": "19.9 Mbit/s"}
+        flows.append({"name": "up", "path": ["line.reverse"], "packet": "1000 B", "traffic": load})
+    else:
+        line["reverse"] = {"rate": "20 Mbit/s", "buffer": "unlimited", "delay": "360 ms"}
+    found = ackclock.run({"link": [line], "flow": flows, "run": {"duration": "30 s", "warmup": "15 s"}})
+    assert float(found.flows.throughput_bps["down"]) > 98e6
+
+
 def test_the_send_buffer_limits_what_is_in_flight() -> None:
     """A packet takes 1448 + 1280 bytes: 64 KiB are 24 packets, and one that is begun with the rest."""
     tcp = {"preset": "linux-cubic", "send_buffer": "64 KiB", "send_buffer_max": "64 KiB"}

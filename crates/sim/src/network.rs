@@ -137,7 +137,7 @@ impl Network {
             completions: Completions::new(scenario, clock),
             pings: Pings::new(scenario, clock),
             handshakes: flows::handshakes(scenario, clock),
-            acks: WaitingAcks::new(&routes, flows.len()),
+            acks: WaitingAcks::new(scenario, &routes, flows.len(), clock),
             delayed_acks: DelayedAcks::new(ack_timers, &routes.hops, routes.ack_streams),
             hops: routes.hops,
             link_kinds: routes.link_kinds,

@@ -17,6 +17,8 @@ pub struct Ack<'a> {
     /// Flags of its header: ECE, with which the receiver echoes a mark of the network (RFC 3168), or the field ACE, if both
     /// ends have AccECN (RFC 9768).
     pub marks: Marks,
+    /// Time for which it was longer on its way than on an empty path.
+    pub waited: Time,
 }
 
 /// Packets in a row that arrived at the receiver beyond a hole, or a second time.

@@ -48,7 +48,14 @@ impl Path {
             }
             let (echo, sequence) = self.sent.0[self.acknowledged];
             self.acknowledged += 1;
-            let ack = Ack { next: sequence + 1, echo, selected: &[], window: u64::MAX, marks: Marks::NONE };
+            let ack = Ack {
+                next: sequence + 1,
+                echo,
+                selected: &[],
+                window: u64::MAX,
+                marks: Marks::NONE,
+                waited: Time::ZERO,
+            };
             self.sender.on_ack(next, ack, &mut self.sent);
         }
     }

@@ -298,7 +298,14 @@ impl Party for SenderParty {
         let (numbers, echo) = numbers_and_echo(words)?;
         for next in numbers {
             let last = self.wire.stamps.get(&next.wrapping_sub(1)).copied().unwrap_or_default();
-            let ack = Ack { next, echo: echo.unwrap_or(last), selected: &blocks, window: u64::MAX, marks: Marks::NONE };
+            let ack = Ack {
+                next,
+                echo: echo.unwrap_or(last),
+                selected: &blocks,
+                window: u64::MAX,
+                marks: Marks::NONE,
+                waited: Time::ZERO,
+            };
             self.act(now, said, |sender, wire| sender.on_ack(now, ack, wire));
         }
         Ok(())

@@ -186,7 +186,7 @@ fn sender(control: &str, ecn: Ecn, wire: &mut Wire) -> Selective {
 }
 
 fn hear(sender: &mut Selective, wire: &mut Wire, ms: u64, next: u64, ace: u8) -> (State, f64) {
-    let ack = Ack { next, echo: at(0), selected: &[], window: u64::MAX, marks: Marks::of_ace(ace) };
+    let ack = Ack { next, echo: at(0), selected: &[], window: u64::MAX, marks: Marks::of_ace(ace), waited: Time::ZERO };
     sender.on_ack(at(ms), ack, wire);
     (sender.state(), sender.ssthresh())
 }

@@ -307,6 +307,7 @@ fn play(case: &Case) -> (Vec<Difference>, Wire) {
             selected: &selected,
             window: after.window,
             marks: Marks::ECE.only_if(told.marked),
+            waited: Time::ZERO,
         };
         sender.on_ack(now, ack, &mut wire);
     }

@@ -57,8 +57,14 @@ impl Party {
     fn hear(&mut self, from_ms: u64, acks: &[(u64, bool)]) -> Vec<f64> {
         let mut windows = Vec::new();
         for (step, &(next, marked)) in acks.iter().enumerate() {
-            let ack =
-                Ack { next, echo: Time::ZERO, selected: &[], window: u64::MAX, marks: Marks::ECE.only_if(marked) };
+            let ack = Ack {
+                next,
+                echo: Time::ZERO,
+                selected: &[],
+                window: u64::MAX,
+                marks: Marks::ECE.only_if(marked),
+                waited: Time::ZERO,
+            };
             self.sender.on_ack(at(from_ms + step as u64), ack, &mut self.wire);
             windows.push(self.sender.cwnd());
         }

@@ -168,7 +168,7 @@ impl World {
                 let mut recorded = Recorded::default();
                 self.sender.on_ack(
                     self.now,
-                    Ack { next, echo, selected: &[], window: u64::MAX, marks: Marks::NONE },
+                    Ack { next, echo, selected: &[], window: u64::MAX, marks: Marks::NONE, waited: Time::ZERO },
                     &mut recorded,
                 );
                 self.check_sender(recorded);

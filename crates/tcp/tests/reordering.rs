@@ -32,7 +32,14 @@ fn retransmissions(acks: &[Heard]) -> Vec<Vec<u64>> {
     let mut hear = |(round, &(next, selected)): (usize, &Heard)| {
         let now = at(100 * (round as u64 + 2));
         let runs: Vec<_> = selected.into_iter().map(|(first, end)| Selected { first, end, duplicate: false }).collect();
-        let ack = Ack { next, echo: now - at(100), selected: &runs, window: u64::MAX, marks: Marks::NONE };
+        let ack = Ack {
+            next,
+            echo: now - at(100),
+            selected: &runs,
+            window: u64::MAX,
+            marks: Marks::NONE,
+            waited: Time::ZERO,
+        };
         sender.on_ack(now, ack, &mut sent);
         std::mem::take(&mut sent.0)
     };

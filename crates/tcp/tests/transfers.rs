@@ -53,7 +53,11 @@ fn send_all(sender: &mut Sender, size: u64, lost: &[bool], selective: bool) {
         let selected = [Selected { first: sequence, end: sequence + 1, duplicate }];
         let news = if selective && (sequence >= next || duplicate) { &selected[..] } else { &[] };
         let echo = now - CLOCK.time(0.003);
-        sender.on_ack(now, Ack { next, echo, selected: news, window: u64::MAX, marks: Marks::NONE }, &mut sent);
+        sender.on_ack(
+            now,
+            Ack { next, echo, selected: news, window: u64::MAX, marks: Marks::NONE, waited: Time::ZERO },
+            &mut sent,
+        );
     }
 }
 

@@ -18,7 +18,7 @@ impl Actions for Sent {
 }
 
 fn ack(next: u64, echo: Time) -> Ack<'static> {
-    Ack { next, echo, selected: &[], window: u64::MAX, marks: Marks::NONE }
+    Ack { next, echo, selected: &[], window: u64::MAX, marks: Marks::NONE, waited: Time::ZERO }
 }
 
 /// Returns the sender after a timeout whose packets were late: an initial window of two packets grows to 16, these are on

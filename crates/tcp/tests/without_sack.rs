@@ -40,7 +40,8 @@ impl Host {
     /// Lets an ACK arrive a millisecond later, which echoes a stamp; returns what is sent.
     fn hear(&mut self, next: u64, echo: u64, window: u64, marked: bool) -> Vec<(u64, bool)> {
         self.now += 1;
-        let ack = Ack { next, echo: at(echo), selected: &[], window, marks: Marks::ECE.only_if(marked) };
+        let ack =
+            Ack { next, echo: at(echo), selected: &[], window, marks: Marks::ECE.only_if(marked), waited: Time::ZERO };
         self.sender.on_ack(at(self.now), ack, &mut self.sent);
         std::mem::take(&mut self.sent.0)
     }

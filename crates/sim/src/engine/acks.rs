@@ -78,12 +78,13 @@ pub(super) fn pass_ack<M: Machine>(
     if let Some(observers) = &mut network.observers {
         observers.ack(flow, now, ack.next, fresh.then(|| now - ack.echo), cwnd);
     }
+    let waited = network.waited(flow, ack);
     let (selected, window) = match (ack.journal, Acknowledgment::window_in(ack.journal)) {
         (0, _) => (&[][..], u64::MAX),
         (_, Some(window)) => (&[][..], window),
         (number, None) => network.read_journal(flow, number, buffer),
     };
-    let ack = Ack { next: ack.next, echo: ack.echo, selected, window, marks: ack.marks };
+    let ack = Ack { next: ack.next, echo: ack.echo, selected, window, marks: ack.marks, waited };
     sender.on_ack(now, ack, &mut Outbox { network, flow, now, reschedules });
     let finished = fresh && sender.finished();
     // When the timer expires exactly matters only if that comes first.

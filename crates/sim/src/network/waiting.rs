@@ -1,12 +1,16 @@
 //! Packets that wait for the clock: at merge points, in pipes, and ACKs in front of their senders.
 
-use base::{Packet, Ring, Time};
+mod ack_waits;
+
+use base::{Clock, Packet, Ring, Time};
 
 use super::event::EventId;
 use super::{copy_by_field, Network, Scheduled};
 use crate::calendar_queue::CalendarQueue;
 use crate::flow::{ArrivingAck, FlowSlot};
 use crate::route::{Element, Routes};
+use crate::scenario::Scenario;
+use ack_waits::AckWaits;
 
 /// Packets for which memory is prefetched, with very many flows.
 const PACKETS_AHEAD: usize = 4;
@@ -20,21 +24,41 @@ pub(super) struct WaitingAcks {
     streams: Vec<Ring<Scheduled>>,
     /// Those in front of the senders of all other flows.
     shared: CalendarQueue,
+    /// When ACKs left that may wait on their way, if there are such.
+    waits: Option<Box<AckWaits>>,
 }
 
 impl WaitingAcks {
     /// Returns the queues of flows, all empty.
-    pub(super) fn new(routes: &Routes, flows: usize) -> WaitingAcks {
+    pub(super) fn new(scenario: &Scenario, routes: &Routes, flows: usize, clock: Clock) -> WaitingAcks {
         let have_own = routes.hops.iter().any(|hop| hop.element == Element::Sender);
         WaitingAcks {
             own: vec![Ring::default(); if have_own { flows } else { 0 }],
             streams: vec![Ring::default(); routes.arriving_acks],
             shared: CalendarQueue::default(),
+            waits: AckWaits::new(scenario, clock).map(Box::new),
         }
     }
 }
 
 impl Network {
+    /// Takes note that an ACK with a number and an echoed stamp leaves its receiver.
+    #[inline(always)]
+    pub(super) fn note_leaving(&mut self, flow: u32, next: u64, echo: Time, left: Time) {
+        if let Some(waits) = &mut self.acks.waits {
+            waits.leave(flow, next, echo, left);
+        }
+    }
+
+    /// Returns how long an ACK that arrives has waited on its way, or was longer on it than on an empty one.
+    #[inline(always)]
+    pub(crate) fn waited(&mut self, flow: u32, ack: &ArrivingAck) -> Time {
+        match &mut self.acks.waits {
+            None => Time::ZERO,
+            Some(waits) => waits.arrive(flow, ack.next, ack.echo, ack.time),
+        }
+    }
+
     /// Enqueues a packet at the merge point of its stream. Packets of one stream arrive in order.
     ///
     /// Paths with private links (`PRIVATE`) have few such streams, and a walk that holds this code is 15% slower there (134

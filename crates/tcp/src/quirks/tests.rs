@@ -133,7 +133,14 @@ impl Ends {
                     let marked = marks.has(Marks::ECE);
                     sender.on_ack(
                         now,
-                        Ack { next, echo, selected: &[], window: u64::MAX, marks: Marks::ECE.only_if(marked) },
+                        Ack {
+                            next,
+                            echo,
+                            selected: &[],
+                            window: u64::MAX,
+                            marks: Marks::ECE.only_if(marked),
+                            waited: Time::ZERO,
+                        },
                         channel,
                     );
                 }

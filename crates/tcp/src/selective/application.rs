@@ -248,7 +248,14 @@ mod tests {
         sender.on_start(Time::ZERO, &mut sent);
         assert_eq!(sent.0, 8, "cwnd is 10");
         let limited = |sender: &Selective| sender.rate.as_ref().is_some_and(|rate| rate.is_limited());
-        let ack = Ack { next: 1, echo: Time::ZERO, selected: &[], window: u64::MAX, marks: base::Marks::NONE };
+        let ack = Ack {
+            next: 1,
+            echo: Time::ZERO,
+            selected: &[],
+            window: u64::MAX,
+            marks: base::Marks::NONE,
+            waited: Time::ZERO,
+        };
         sender.on_ack(clock.time(0.1), ack, &mut sent);
         assert_eq!((sent.0, limited(&sender)), (8, true), "a third of the buffer is not free yet");
     }

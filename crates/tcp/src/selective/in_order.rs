@@ -35,7 +35,7 @@ impl Selective {
         }
         let (una, in_flight) = (self.board.una(), self.board.outstanding());
         self.take_window(ack.window, true);
-        (self.timeouts, self.heard) = (0, now);
+        (self.timeouts, self.heard) = (0, now - ack.waited);
         let Some((first, last)) = self.board.pop_untouched(ack.next) else { return };
         self.undo.acked = ack.next - una;
         self.rack.deliver(now, ack.next - 1, &last, self.min_rtt.get());
@@ -212,7 +212,14 @@ mod tests {
                 let mut selected = Vec::new();
                 receiver.read_journal(ack.journal, &mut selected);
                 let window = receiver.announced_window();
-                let ack = Ack { next: ack.next, echo: ack.echo, selected: &selected, window, marks: ack.marks };
+                let ack = Ack {
+                    next: ack.next,
+                    echo: ack.echo,
+                    selected: &selected,
+                    window,
+                    marks: ack.marks,
+                    waited: Time::ZERO,
+                };
                 in_order += u32::from(pass(&mut sender, &mut path, &ack));
                 acks += 1;
             } else if now == arrivals[0] {
@@ -256,7 +263,7 @@ mod tests {
         let mut known = Vec::new();
         for (next, window) in [(0, 50), (2, 40), (2, 30), (2, 60), (2, 50), (3, 20)] {
             path.now += CLOCK.time(0.01);
-            let ack = Ack { next, echo: Time::ZERO, selected: &[], window, marks: Marks::NONE };
+            let ack = Ack { next, echo: Time::ZERO, selected: &[], window, marks: Marks::NONE, waited: Time::ZERO };
             sender.on_ack(path.now, ack, &mut path);
             known.push(sender.receiver_window);
         }

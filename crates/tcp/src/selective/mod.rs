@@ -77,7 +77,7 @@ pub struct Selective {
     /// Start of the transfer.
     opened: Time,
     last_sent: Time,
-    /// Arrival of the last ACK, whose timestamp data echo.
+    /// Arrival of the last ACK, whose timestamp data echo; of one that was longer on its way, when it would have come without.
     heard: Time,
     /// Part of it that the application has written.
     written: Written,
@@ -254,7 +254,7 @@ impl Selective {
             // The pacer's timer runs before what the network has received (Linux: a soft timer raises no `NET_RX`).
             self.release(now, actions);
         }
-        self.heard = now;
+        self.heard = now - ack.waited;
         let (delivered, lost, in_flight) = (self.board.delivered, self.board.marked_lost, self.board.in_flight());
         let (in_recovery, mut seen) = (self.state == State::Recovery, Seen::default());
         self.take_in(now, ack, &mut seen);

@@ -280,7 +280,14 @@ mod tests {
         };
         run(&mut sender, &mut network, us(100_000));
         (network.now, network.until) = (us(100_000), until);
-        let ack = Ack { next: 10, echo: us(0), selected: &[], window: u64::MAX, marks: base::Marks::NONE };
+        let ack = Ack {
+            next: 10,
+            echo: us(0),
+            selected: &[],
+            window: u64::MAX,
+            marks: base::Marks::NONE,
+            waited: Time::ZERO,
+        };
         sender.on_ack(network.now, ack, &mut network);
         network.until = us(0);
         run(&mut sender, &mut network, us(150_000));
@@ -347,7 +354,8 @@ mod tests {
         let due = first.deadline();
         assert!((1..us(100_000).ticks()).contains(&due.ticks()), "{due:?}");
         let mut second = first.clone();
-        let ack = Ack { next: 1, echo: us(0), selected: &[], window: u64::MAX, marks: base::Marks::NONE };
+        let ack =
+            Ack { next: 1, echo: us(0), selected: &[], window: u64::MAX, marks: base::Marks::NONE, waited: Time::ZERO };
         first.on_timer(due, &mut Unobserved);
         first.on_ack(due, ack, &mut Unobserved);
         second.on_ack(due, ack, &mut Unobserved);

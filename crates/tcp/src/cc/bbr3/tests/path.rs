@@ -314,6 +314,7 @@ impl Flow {
                     selected: selected.as_slice(),
                     window: u64::MAX,
                     marks: Marks::ECE.only_if(marked),
+                    waited: Time::ZERO,
                 };
                 self.sender.on_ack(at, ack, &mut self.network);
                 self.note();

@@ -1,0 +1,179 @@
+//! The times that ACKs wait on their way back.
+//!
+//! Linux's receiver takes the round trip from the timestamps that data segments echo, which are those of its own ACKs, and
+//! so with what these wait behind others (`tcp_rcv_rtt_measure_ts`). An ACK has no room for the instant at which it left;
+//! so the departures are kept here, of those flows alone whose ACKs may wait.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use base::{Clock, Time};
+
+use crate::empty_path::EmptyPath;
+use crate::scenario::{ConnectionConfig, ElementConfig, FlowConfig, Scenario, TrafficConfig};
+
+/// Most bytes that blocks add to an ACK: three of them next to a timestamp (RFC 2018 section 3).
+const BLOCKS_BYTES: f64 = 28.0;
+/// Part of its rate up to which a link is taken to let ACKs pass that have it for themselves.
+const LIGHT: f64 = 0.5;
+
+/// The departures of ACKs that are on their way.
+#[derive(Debug)]
+pub(super) struct AckWaits {
+    flows: Vec<OnTheWay>,
+}
+
+/// The ACKs of a flow that are on their way.
+#[derive(Clone, Debug)]
+struct OnTheWay {
+    /// Time of an ACK that waits for nothing; [`Time::NEVER`] for a flow of which none is kept.
+    empty: Time,
+    acks: VecDeque<Departure>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Departure {
+    next: u64,
+    echo: Time,
+    left: Time,
+}
+
+impl AckWaits {
+    /// Returns the departures of a scenario before it begins; `None` if no ACK waits whose receiver would notice.
+    pub(super) fn new(scenario: &Scenario, clock: Clock) -> Option<AckWaits> {
+        let (shared, loads) = (shared(scenario), loads(scenario));
+        let of = |flow: &FlowConfig| {
+            let tcp = flow.connection().filter(|tcp| may_wait(scenario, tcp, &shared, &loads));
+            let path = tcp.and_then(|_| EmptyPath::of_answers(flow, &scenario.elements, clock));
+            path.map_or(Time::NEVER, |path| path.one_way)
+        };
+        let empty: Vec<Time> = scenario.flows.iter().map(of).collect();
+        let kept = |(entry, _)| OnTheWay { empty: empty[entry], acks: VecDeque::new() };
+        let any = empty.iter().any(|&time| time != Time::NEVER);
+        any.then(|| AckWaits { flows: scenario.members().map(kept).collect() })
+    }
+
+    /// Takes note that an ACK leaves its receiver.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn leave(&mut self, flow: u32, next: u64, echo: Time, left: Time) {
+        let flow = &mut self.flows[flow as usize];
+        if flow.empty != Time::NEVER {
+            flow.acks.push_back(Departure { next, echo, left });
+        }
+    }
+
+    /// Returns the time that an ACK has waited which arrives; forgets those before it, which are lost or were overtaken.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn arrive(&mut self, flow: u32, next: u64, echo: Time, now: Time) -> Time {
+        let OnTheWay { empty, acks } = &mut self.flows[flow as usize];
+        while let Some(&Departure { next: first, echo: stamp, left }) = acks.front() {
+            if first > next {
+                break;
+            }
+            acks.pop_front();
+            if (first, stamp) == (next, echo) {
+                return (now - left) - *empty;
+            }
+        }
+        Time::ZERO
+    }
+}
+
+/// Returns whether each element carries packets other than ACKs.
+fn shared(scenario: &Scenario) -> Vec<bool> {
+    let mut shared = vec![false; scenario.elements.len()];
+    for flow in &scenario.flows {
+        let echoes = if matches!(flow.traffic, TrafficConfig::Ping { .. }) { flow.return_path() } else { &[] };
+        flow.path.iter().chain(echoes).for_each(|&element| shared[element] = true);
+    }
+    shared
+}
+
+/// Returns the most that ACKs can load each element with \[bit/s\], by the slowest links that their data cross.
+fn loads(scenario: &Scenario) -> Vec<f64> {
+    // For each element, those slowest links and what each lets through.
+    let mut sources = vec![BTreeMap::<usize, f64>::new(); scenario.elements.len()];
+    for flow in &scenario.flows {
+        let Some(tcp) = flow.connection() else { continue };
+        let rates = flow.path.iter().map(|&element| (element, rate_bps(&scenario.elements[element])));
+        let (slowest, rate) =
+            rates.min_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or((usize::MAX, f64::INFINITY));
+        let own = matches!(scenario.elements.get(slowest), Some(ElementConfig::PrivateLink(_)));
+        let links = if own { flow.count as f64 } else { 1.0 };
+        let load = links * rate * (f64::from(tcp.ack_bytes) + BLOCKS_BYTES) / f64::from(flow.packet_bytes);
+        for &element in &tcp.return_path {
+            let private = matches!(scenario.elements[element], ElementConfig::PrivateLink(_));
+            let load = if private { load / links } else { load };
+            let most = sources[element].entry(slowest).or_insert(0.0);
+            *most = most.max(load);
+        }
+    }
+    sources.iter().map(|source| source.values().sum()).collect()
+}
+
+/// Returns the rate of an element \[bit/s\], infinite for what has none.
+fn rate_bps(element: &ElementConfig) -> f64 {
+    element.rate_bps().unwrap_or(f64::INFINITY)
+}
+
+/// Returns whether ACKs of a connection may take longer than on an empty path, and its receiver measures that.
+fn may_wait(scenario: &Scenario, tcp: &ConnectionConfig, shared: &[bool], loads: &[f64]) -> bool {
+    let waits = |&element: &usize| match &scenario.elements[element] {
+        ElementConfig::Link(link) => {
+            let changes = link.delay_process.is_some() || link.rate_process.is_some() || link.token_bucket.is_some();
+            changes || (link.rate_bps.is_some() && (shared[element] || is_loaded(scenario, loads, element)))
+        }
+        ElementConfig::PrivateLink(_) => is_loaded(scenario, loads, element),
+        ElementConfig::Channel(_) | ElementConfig::Host(_) => true,
+    };
+    tcp.receiver.linux.is_some() && tcp.return_path.iter().any(waits)
+}
+
+fn is_loaded(scenario: &Scenario, loads: &[f64], element: usize) -> bool {
+    loads[element] > LIGHT * rate_bps(&scenario.elements[element])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ticks: u64) -> Time {
+        Time::from_ticks(ticks)
+    }
+
+    fn waits(empty: u64) -> AckWaits {
+        AckWaits { flows: vec![OnTheWay { empty: at(empty), acks: VecDeque::new() }] }
+    }
+
+    #[test]
+    fn an_ack_has_waited_for_what_it_took_beyond_an_empty_path() {
+        let mut waits = waits(10);
+        for (next, left) in [(1, 100), (2, 110), (3, 120)] {
+            waits.leave(0, next, at(left - 50), at(left));
+        }
+        assert_eq!(waits.arrive(0, 1, at(50), at(110)), at(0));
+        assert_eq!(waits.arrive(0, 2, at(60), at(125)), at(5));
+        assert_eq!(waits.arrive(0, 3, at(70), at(200)), at(70));
+        assert_eq!(waits.arrive(0, 3, at(70), at(200)), at(0), "none that left is on its way");
+    }
+
+    #[test]
+    fn an_ack_that_is_lost_is_forgotten_and_one_that_was_overtaken_takes_none_away() {
+        let mut waits = waits(10);
+        for (next, left) in [(1, 100), (2, 110), (2, 115), (3, 120)] {
+            waits.leave(0, next, at(left - 50), at(left));
+        }
+        assert_eq!(waits.arrive(0, 2, at(65), at(130)), at(5), "the first one with this number is lost");
+        assert_eq!(waits.arrive(0, 1, at(50), at(140)), at(0), "it was overtaken");
+        assert_eq!(waits.arrive(0, 3, at(70), at(150)), at(20));
+        assert!(waits.flows[0].acks.is_empty());
+    }
+
+    #[test]
+    fn nothing_is_kept_of_a_flow_whose_acks_cannot_wait() {
+        let mut waits = AckWaits { flows: vec![OnTheWay { empty: Time::NEVER, acks: VecDeque::new() }] };
+        waits.leave(0, 1, at(50), at(100));
+        assert!(waits.flows[0].acks.is_empty());
+    }
+}
