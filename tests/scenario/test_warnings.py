@@ -8,7 +8,7 @@ import pytest
 
 import ackclock
 from ackclock.errors import ScenarioError
-from ackclock.scenario import load
+from ackclock.scenario import load, resolve
 from ackclock.scenario.schema_queues import NAMES
 
 PARAMETERS: dict[str, dict[str, Any]] = {"step": {"threshold": "20 pkt"}}
@@ -38,6 +38,20 @@ def test_a_plain_scenario_has_none() -> None:
 def test_socket_buffers_bound_what_is_in_flight() -> None:
     for tcp in ("linux-cubic", {"preset": "linux-cubic", "send_buffer": "unlimited"}):
         assert not [one for one in warnings(link={"buffer": "unlimited"}, flow={"tcp": tcp}) if "as long as" in one]
+
+
+@pytest.mark.parametrize("discipline", NAMES)
+def test_a_buffer_is_called_unlimited_where_the_run_has_none(discipline: str) -> None:
+    document = {
+        "link": [
+            {"name": "a", "rate": "1 Mbit/s", "queue": {"discipline": discipline} | PARAMETERS.get(discipline, {})}
+        ],
+        "flow": [{"path": ["a"], "rtt": "100 ms"}],
+        "run": {"duration": "100 s"},
+    }
+    scenario = load(document)
+    warned = any("is unlimited, as none is given" in str(one) for one in scenario.warnings)
+    assert warned == (resolve(scenario).elements[0].buffer is None)
 
 
 def test_marks_that_nobody_makes_or_heeds_are_named() -> None:

@@ -38,7 +38,7 @@ def default_buffers(links: Sequence[Link], flow: Flow, network: Network) -> Iter
     ------
     int
         Each of the slowest directions on the path of the data, where they queue. None if the receiver's window
-        limits the queue; what ACKs alone cross is not meant.
+        limits the queue, or the buffer that a cake has by default; what ACKs alone cross is not meant.
     """
     route = network.route(flow)
     if route is None or (is_tcp(flow) and completed(flow.tcp).max_window is not None):
@@ -48,7 +48,7 @@ def default_buffers(links: Sequence[Link], flow: Flow, network: Network) -> Iter
     slowest = min(rates.values(), default=None)
     for position, rate in rates.items():
         way = ways[position]
-        if way and way.location[0] == "link" and rate == slowest and not polices(way):
+        if way and way.limit is None and way.location[0] == "link" and rate == slowest and not polices(way):
             link, reverse = links[position // 2], position % 2 == 1
             if not (link.reverse if reverse else link).gives("buffer"):
                 yield position
