@@ -60,7 +60,8 @@ def test_marks_that_nobody_makes_or_heeds_are_named() -> None:
     assert any(unmarked in one for one in warnings(flow={"tcp": "draft-prague"}))
     for queue in ("dualpi2", step, {"discipline": "fq-codel", "ecn": "all"}):
         assert not any(unmarked in one for one in warnings(link={"queue": queue}, flow={"tcp": "draft-prague"}))
-    assert any("it can mark nothing" in one for one in warnings(link={"queue": step}))
+    nothing = "it can mark nothing: it drops each packet that finds more than 10 pkt"
+    assert any(nothing in one for one in warnings(link={"queue": step}))
     full = warnings(link={"queue": step | {"threshold": "30 pkt"}}, flow={"tcp": "linux-dctcp"})
     assert any("the buffer of 20 pkt is full before the queue can reach threshold, 30 pkt" in one for one in full)
 

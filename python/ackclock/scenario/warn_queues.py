@@ -105,7 +105,7 @@ def counted_otherwise(way: Direction) -> Iterator[tuple[Location, str]]:
 
 
 def marks_nothing(way: Direction, flows: Sequence[Flow]) -> Iterator[tuple[Location, str]]:
-    """Find a step of marks that no packet can have.
+    """Find a step whose marks no packet can have.
 
     Parameters
     ----------
@@ -121,7 +121,8 @@ def marks_nothing(way: Direction, flows: Sequence[Flow]) -> Iterator[tuple[Locat
     """
     senders = [completed(flow.tcp) for flow in flows if is_tcp(flow)]
     if way.queue.discipline == "step" and senders and all(tcp.ecn == "off" for tcp in senders):
-        yield (*way.location, "queue"), "has no effect: no flow over it has ECN, so that it can mark nothing"
+        text = "no flow over it has ECN, so that it can mark nothing: it drops each packet that finds more than "
+        yield (*way.location, "queue"), text + show(way.queue.threshold, "pkt")
 
 
 def waits_for_marks(flow: Flow, ways: Sequence[Direction]) -> str | None:
