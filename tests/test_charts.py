@@ -1,5 +1,6 @@
 """Charts as data: all of it is drawn, and all of it stands in the table."""
 
+import itertools
 import json
 from pathlib import Path
 from typing import get_args
@@ -193,3 +194,19 @@ def test_words_of_points_that_lie_close_together_do_not_cover_one_another() -> N
     boxes = [Text.get_window_extent(text) for text in axes.texts]
     assert [text.get_text() for text in axes.texts] == curve.notes
     assert not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
+
+
+@pytest.mark.parametrize("least", [1.05e-5, 1.65e-3, 1.5e6])
+def test_numbers_of_a_logarithmic_axis_do_not_cover_one_another(least: float) -> None:
+    ranges = [np.geomspace(least, least * ratio, 5) for ratio in (1.05, 1.37, 2.0, 4.0, 6.0, 20.0, 100.0, 300.0, 1e6)]
+    panels = [Panel("time [s]", "transfers", [Curve("run", x, x, "step")], log_x=True, log_y=True) for x in ranges]
+    figure = chart_picture(Chart("a chart", panels, 3, size_inches=(12.0, 8.0)))
+    figure.draw_without_rendering()
+    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
+        low, high = axis.get_view_interval()
+        places = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True)
+        shown = [label for place, label in places if low <= place <= high]
+        boxes = [label.get_window_extent() for label in shown]
+        assert len(shown) > 1
+        assert not any(one.overlaps(other) for one, other in itertools.pairwise(boxes))
+        assert not any("e" in label.get_text() or "$" in label.get_text() for label in shown)

@@ -203,3 +203,13 @@ def test_the_classes_of_copies_are_laid_out_together() -> None:
     table = next(one for one in summary_tables(result.summary) if one.headers[0] == "link: class")
     spread = [f"office: {name} {which}" for name in ("user", "backup") for which in ("lowest", "median", "highest")]
     assert [row[0] for row in table.rows] == spread
+
+
+def test_few_transfers_of_copies_are_one_warning() -> None:
+    scenario = offices(copies=4)
+    size = {"law": "exponential", "mean": "12 pkt"}
+    scenario["flow"][0]["traffic"] = {"kind": "web", "size": size, "off": "2 s"}
+    result = ackclock.run(scenario)
+    (few,) = (one for one in result.summary["warnings"] if "their means are of few" in one)
+    counts = sorted(int(row["transfers"]["mean"]) for row in result.summary["completions"])
+    assert few.startswith(f"{counts[0]} to {counts[-1]} transfers of each of 4 copies of user ended")

@@ -342,6 +342,30 @@ def test_a_full_buffers_drain_time_is_given_and_said() -> None:
     assert "full buffer" not in small.summary["verdict"]
 
 
+@pytest.mark.parametrize(
+    ("tcp", "ack", "longest"),
+    [
+        ("linux-cubic", 40, 76),
+        ("linux-cubic", 52, 80),
+        ("linux-cubic", 80, 80),
+        ("newreno-rfc6582", 52, 52),
+        ("sack1-ns2", 40, 64),
+    ],
+)
+def test_no_ack_waits_longer_than_a_full_buffer_takes(tcp: str, ack: int, longest: int) -> None:
+    """ACKs with SACK blocks are longer, and more than one in a hundred packets is lost."""
+    loss = {"model": "bernoulli", "probability": 0.02}
+    reverse = {"rate": "100 kbit/s", "buffer": "20 pkt"}
+    document = {
+        "link": [{"name": "line", "rate": "50 Mbit/s", "delay": "10 ms", "loss": loss, "reverse": reverse}],
+        "flow": [{"name": "bulk", "path": ["line"], "ack": f"{ack} B", "tcp": tcp}],
+        "run": {"duration": "20 s"},
+    }
+    back = row(ackclock.run(document), "link", "line.reverse")
+    assert back["drain_s"] == pytest.approx(20 * longest * 8 / 100e3)
+    assert 20 * ack * 8 / 150e3 < back["queueing_max_s"]["mean"] < back["drain_s"]
+
+
 def test_a_precision_of_delays_needs_delays() -> None:
     wanted = {"run.precision": {"quantity": "link.line.queueing_p95", "within": "5%"}}
     with pytest.raises(ackclock.ScenarioError, match="delays"):

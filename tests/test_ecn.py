@@ -9,6 +9,7 @@ import ackclock
 from ackclock.engine import run_resolved
 from ackclock.report import as_html
 from ackclock.scenario import ScenarioError, load, resolve
+from ackclock.wording import percent
 
 RED = {"discipline": "red", "min_threshold": "20 pkt", "max_threshold": "60 pkt", "weight": 0.0625, "gentle": False}
 
@@ -81,3 +82,38 @@ def test_presets_of_ns2_are_marked(preset: str) -> None:
     document = scenario(None, RED | {"ecn": "early"})
     document["flow"][0]["tcp"] = {"preset": preset, "ecn": "classic"}
     assert counters(document)["marked"] > 20
+
+
+@pytest.mark.parametrize(
+    ("tcp", "other", "whose"),
+    [
+        ("linux-dctcp", {"traffic": {"kind": "ping", "interval": "5 ms"}}, "of their packets other lost {}"),
+        ("linux-dctcp", {"tcp": "linux-cubic"}, "of their packets other lost {}"),
+        ("linux-dctcp", {"tcp": "linux-cubic", "path": ["a.reverse"]}, "ACKs, SYNs and retransmissions have none"),
+        ("linux-dctcp", {"tcp": "linux-dctcp"}, None),
+    ],
+)
+def test_those_without_ecn_whose_packets_a_step_drops_are_named(
+    tcp: str, other: dict[str, Any], whose: str | None
+) -> None:
+    step = {"discipline": "step", "threshold": "9 pkt"}
+    link = {"name": "a", "rate": "10 Mbit/s", "delay": "5 ms", "buffer": "100 pkt", "queue": step}
+    flows = [{"name": "many", "count": 3, "path": ["a"], "tcp": tcp}, {"name": "other", "path": ["a"], **other}]
+    summary = ackclock.run({"link": [link], "flow": flows, "run": {"duration": "10 s"}}).summary
+    dropped = summary["links"][0]["dropped_by_aqm_packets"]["mean"]
+    said = [warning for warning in summary["warnings"] if "at the threshold" in warning]
+    lost = percent(summary["flows"][3]["loss_fraction"]["mean"])
+    first = f"the step of a dropped {dropped:,.0f} packets at the threshold, where only packets with ECN are marked: "
+    assert said == ([] if whose is None else [first + whose.format(lost)])
+    assert (dropped > 1.0) == (whose is not None)
+
+
+def test_steps_of_copies_are_one_warning() -> None:
+    step = {"discipline": "step", "threshold": "9 pkt"}
+    link = {"name": "a", "copies": 3, "rate": "10 Mbit/s", "delay": "5 ms", "buffer": "100 pkt", "queue": step}
+    flow = {"name": "each", "path": ["a"], "tcp": "linux-cubic"}
+    summary = ackclock.run({"link": [link], "flow": [flow], "run": {"duration": "10 s"}}).summary
+    (said,) = (warning for warning in summary["warnings"] if "at the threshold" in warning)
+    assert said.startswith("the steps of 3 copies of a dropped ")
+    lost = percent(summary["flows"][0]["loss_fraction"]["mean"])
+    assert said.endswith(f"of their packets each lost {lost}")

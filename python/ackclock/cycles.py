@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.groups import by_table
 from ackclock.replication import Columns, Replication, grouped
 from ackclock.scenario import Resolved, ResolvedFlow
 from ackclock.wording import plural, seconds
@@ -112,7 +113,7 @@ def cycle_warnings(
     ------
     str
         One warning for all endless flows with fewer than ten loss cycles, one for those that lost nothing, and one for
-        each source of fewer than a hundred transfers.
+        each source of fewer than a hundred transfers, the copies of one together.
     """
     totals = _total_cycles(resolved, replications)
     tables = [recoveries_begun(grouped(one["flows"], resolved.rows)) for one in replications]
@@ -174,15 +175,21 @@ def _grows(resolved: Resolved, flow: ResolvedFlow, row: dict[str, Any]) -> bool:
 
 def _few_transfers(resolved: Resolved, replications: Sequence[Replication]) -> Iterator[str]:
     groups = zip(*(one.get("transfers", ()) for one in replications), strict=True)
-    for tables in groups:
-        flow = resolved.flows[tables[0]["entry"]]
-        transfers = sum(float(table["classes"]["transfers"].sum()) for table in tables)
-        if transfers < FEWEST_TRANSFERS:
-            factor = FEWEST_TRANSFERS / max(transfers, 1.0)
-            yield (
-                f"{plural(int(transfers), 'transfer')} of {flow.name} ended in the measured part: their means are of "
-                f"few; {FEWEST_TRANSFERS} need run.duration of about {_needed(resolved, factor)}"
-            )
+    found = [
+        (resolved.flows[tables[0]["entry"]].name, sum(int(table["classes"]["transfers"].sum()) for table in tables))
+        for tables in groups
+    ]
+    few = by_table([one for one in found if one[1] < FEWEST_TRANSFERS], lambda one: one[0])
+    for name, copies in few.items():
+        counts = [transfers for _, transfers in copies]
+        fewest, most = min(counts), max(counts)
+        number = plural(most, "transfer") if fewest == most else f"{fewest} to {plural(most, 'transfer')}"
+        whose = copies[0][0] if len(copies) == 1 else f"each of {len(copies)} copies of {name}"
+        needed = _needed(resolved, FEWEST_TRANSFERS / max(fewest, 1))
+        yield (
+            f"{number} of {whose} ended in the measured part: their means are of few; {FEWEST_TRANSFERS} need "
+            f"run.duration of about {needed}"
+        )
 
 
 def _needed(resolved: Resolved, factor: float) -> str:

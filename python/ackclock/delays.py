@@ -112,14 +112,17 @@ def drain_s(resolved: Resolved) -> list[float | None]:
     Returns
     -------
     list of float or None
-        A time for each element [s], by the largest packet that crosses it where the buffer counts packets; None
-        without a limit or a rate, and where the rate changes.
+        A time for each element [s], by the largest packet that crosses it, ACKs with all their SACK blocks, where the
+        buffer counts packets; None without a limit or a rate, and where the rate changes.
     """
     largest = [0] * len(resolved.elements)
     for flow in resolved.flows:
-        for path, size in ((flow.path, flow.packet_bytes), (flow.return_path, flow.answer_bytes)):
-            for element in path:
-                largest[element] = max(largest[element], size)
+        for element in flow.path:
+            largest[element] = max(largest[element], flow.packet_bytes)
+        for element in flow.return_path:
+            one_length = resolved.elements[element].kind == "private-link"
+            answer = flow.answer_bytes if one_length else flow.longest_answer_bytes
+            largest[element] = max(largest[element], answer)
     return [_drain_s(element, size) for element, size in zip(resolved.elements, largest, strict=True)]
 
 

@@ -37,6 +37,7 @@ from ackclock.tables import Printed
 from ackclock.traces import OVERVIEW, captured_links, captures, trace_frames
 from ackclock.transfers import ACTIVE, SEQUENCE_DROPS, TRANSFERS, source_rows, transfer_frames
 from ackclock.trust import trust_warnings
+from ackclock.unmarked import unmarked_warnings
 from ackclock.verdict import run_warnings, verdict
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ class Result(Storied, Printed):
             warnings=[
                 *warnings,
                 *run_warnings(resolved, flows, links, len(replications)),
+                *unmarked_warnings(resolved, flows, links),
                 *completion_warnings(resolved, replications),
                 *trust_warnings(resolved, replications, flows),
                 *precision_warnings(precision, len(replications)),

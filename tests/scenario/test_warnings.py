@@ -8,7 +8,7 @@ import pytest
 
 import ackclock
 from ackclock.errors import ScenarioError
-from ackclock.scenario import load
+from ackclock.scenario import load, resolve
 from ackclock.scenario.schema_queues import NAMES
 
 PARAMETERS: dict[str, dict[str, Any]] = {"step": {"threshold": "20 pkt"}}
@@ -40,13 +40,28 @@ def test_socket_buffers_bound_what_is_in_flight() -> None:
         assert not [one for one in warnings(link={"buffer": "unlimited"}, flow={"tcp": tcp}) if "as long as" in one]
 
 
+@pytest.mark.parametrize("discipline", NAMES)
+def test_a_buffer_is_called_unlimited_where_the_run_has_none(discipline: str) -> None:
+    document = {
+        "link": [
+            {"name": "a", "rate": "1 Mbit/s", "queue": {"discipline": discipline} | PARAMETERS.get(discipline, {})}
+        ],
+        "flow": [{"path": ["a"], "rtt": "100 ms"}],
+        "run": {"duration": "100 s"},
+    }
+    scenario = load(document)
+    warned = any("is unlimited, as none is given" in str(one) for one in scenario.warnings)
+    assert warned == (resolve(scenario).elements[0].buffer is None)
+
+
 def test_marks_that_nobody_makes_or_heeds_are_named() -> None:
     step = {"discipline": "step", "threshold": "10 pkt"}
     unmarked = "by whose marks prague is to find its window"
     assert any(unmarked in one for one in warnings(flow={"tcp": "draft-prague"}))
     for queue in ("dualpi2", step, {"discipline": "fq-codel", "ecn": "all"}):
         assert not any(unmarked in one for one in warnings(link={"queue": queue}, flow={"tcp": "draft-prague"}))
-    assert any("it can mark nothing" in one for one in warnings(link={"queue": step}))
+    nothing = "it can mark nothing: it drops each packet that finds more than 10 pkt"
+    assert any(nothing in one for one in warnings(link={"queue": step}))
     full = warnings(link={"queue": step | {"threshold": "30 pkt"}}, flow={"tcp": "linux-dctcp"})
     assert any("the buffer of 20 pkt is full before the queue can reach threshold, 30 pkt" in one for one in full)
 

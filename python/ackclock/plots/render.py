@@ -6,23 +6,20 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import MaxNLocator
 
 from ackclock.charts import Chart, Panel
 from ackclock.errors import ArgumentError, Fault
 from ackclock.plots.cells import draw_cells
 from ackclock.plots.curves import draw_curves
+from ackclock.plots.decades import number_decades
 from ackclock.plots.legends import Handles, legend_width, put_chart_legend, put_panel_legend
 from ackclock.plots.lines import draw_events, draw_lines, draw_spans, put_margin_names
 from ackclock.plots.notes import put_notes
 from ackclock.plots.picture import POINTS_OF_AN_INCH, Picture
 from ackclock.plots.style import style
 
-FEW_DECADES = 2.3
-SMALLEST_DECADE, LARGEST_DECADE = 4, 6
-"""Powers of ten beyond which a logarithmic axis writes 10 with an exponent."""
 FEW_POINTS, LEAST_GAP = 5, 10.0
 """Largest number of whole x values that are the ticks themselves, and their range by the smallest step at most."""
 WORD_TICK_SIZE = 10.0
@@ -171,7 +168,7 @@ def _set_x(axes: Axes, panel: Panel) -> None:
         axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
     if panel.log_x:
         axes.set_xscale("log")
-        _number_decades(axes.xaxis)
+        number_decades(axes.xaxis)
     if panel.x_range is not None:
         axes.set_xlim(*panel.x_range)
 
@@ -200,7 +197,7 @@ def _set_y(axes: Axes, panel: Panel) -> None:
     elif panel.log_y:
         axes.set_yscale("log")
         axes.set_ylim(bottom=panel.y_bottom)
-        _number_decades(axes.yaxis)
+        number_decades(axes.yaxis)
     elif panel.from_zero:
         axes.set_ylim(0.0, _top(axes, panel))
     if panel.y_top is not None:
@@ -216,19 +213,3 @@ def _top(axes: Axes, panel: Panel) -> float:
     room = HEADROOM_OF_NOTES if any(curve.notes is not None for curve in panel.curves) else HEADROOM
     highest = float(axes.dataLim.y1)
     return max(axes.get_ylim()[1], room * highest if np.isfinite(highest) else 0.0)
-
-
-def _decade(value: float, _place: object) -> str:
-    """Write a number of a logarithmic axis; one with many zeros as a power of ten."""
-    exponent = round(np.log10(value))
-    is_power = np.isclose(value, 10.0**exponent)
-    return f"$10^{{{exponent}}}$" if is_power and not -SMALLEST_DECADE <= exponent <= LARGEST_DECADE else f"{value:g}"
-
-
-def _number_decades(axis: Axis) -> None:
-    """Write numbers, not powers; over few decades more than one in each."""
-    low, high = sorted(axis.get_view_interval())
-    few = np.log10(high / low) < FEW_DECADES
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,)))
-    axis.set_major_formatter(FuncFormatter(_decade))
-    axis.set_minor_formatter(NullFormatter())

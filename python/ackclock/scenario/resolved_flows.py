@@ -12,6 +12,9 @@ from ackclock.scenario.resolved_tcp import SelectiveSettings
 from ackclock.scenario.resolved_traffic import Connection, PingTraffic, ResolvedTraffic, TcpTraffic, WebTraffic
 
 FlowKind = Literal["tcp", "web", "datagrams", "ping"]
+_OPTION_BYTES, _BLOCK_BYTES, _LONGEST_HEADERS_BYTES = 4, 8, 80
+"""Length of a kernel's SACK option without blocks, and of a block; and of the longest headers of IPv4 and TCP, which
+leave room for three blocks next to timestamps [B]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,17 @@ class ResolvedFlow:
         if isinstance(self.traffic, PingTraffic):
             return self.packet_bytes
         return 0 if self.connection is None else self.connection.ack_bytes
+
+    @property
+    def longest_answer_bytes(self) -> int:
+        """The length of its echoes, or of ACKs with all SACK blocks that they may have [B]; 0 without them."""
+        if self.connection is None:
+            return self.answer_bytes
+        plain, receiver = self.connection.ack_bytes, self.connection.receiver
+        if receiver.blocks is not None:
+            return plain + receiver.blocks.most * receiver.blocks.bytes
+        room = (_LONGEST_HEADERS_BYTES - plain - _OPTION_BYTES) // _BLOCK_BYTES
+        return plain if receiver.linux is None or room < 1 else plain + _OPTION_BYTES + _BLOCK_BYTES * room
 
     @property
     def size_packets(self) -> int | None:

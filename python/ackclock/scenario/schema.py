@@ -224,7 +224,11 @@ class Trace(Table):
         default=False,
     )
     overview_interval: Annotated[float | None, Amount("1 s", (Span("s", 1e-9, LONGEST_RUN_S, "1 ns to 1e7 s"),))] = (
-        entry("cwnd and queues, their least and largest value in each interval, for the picture", None, words="none")
+        entry(
+            "cwnd and queues for the picture: least and largest value of each interval, and what holds through a pause",
+            None,
+            words="none",
+        )
     )
     overview_detail: Annotated[float | None, Amount("200 ms", (Span("s", 1e-9, LONGEST_RUN_S, "1 ns to 1e7 s"),))] = (
         entry(

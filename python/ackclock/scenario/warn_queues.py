@@ -38,7 +38,7 @@ def default_buffers(links: Sequence[Link], flow: Flow, network: Network) -> Iter
     ------
     int
         Each of the slowest directions on the path of the data, where they queue. None if the receiver's window
-        limits the queue; what ACKs alone cross is not meant.
+        limits the queue, or the buffer that a cake has by default; what ACKs alone cross is not meant.
     """
     route = network.route(flow)
     if route is None or (is_tcp(flow) and completed(flow.tcp).max_window is not None):
@@ -48,7 +48,7 @@ def default_buffers(links: Sequence[Link], flow: Flow, network: Network) -> Iter
     slowest = min(rates.values(), default=None)
     for position, rate in rates.items():
         way = ways[position]
-        if way and way.location[0] == "link" and rate == slowest and not polices(way):
+        if way and way.limit is None and way.location[0] == "link" and rate == slowest and not polices(way):
             link, reverse = links[position // 2], position % 2 == 1
             if not (link.reverse if reverse else link).gives("buffer"):
                 yield position
@@ -105,7 +105,7 @@ def counted_otherwise(way: Direction) -> Iterator[tuple[Location, str]]:
 
 
 def marks_nothing(way: Direction, flows: Sequence[Flow]) -> Iterator[tuple[Location, str]]:
-    """Find a step of marks that no packet can have.
+    """Find a step whose marks no packet can have.
 
     Parameters
     ----------
@@ -121,7 +121,8 @@ def marks_nothing(way: Direction, flows: Sequence[Flow]) -> Iterator[tuple[Locat
     """
     senders = [completed(flow.tcp) for flow in flows if is_tcp(flow)]
     if way.queue.discipline == "step" and senders and all(tcp.ecn == "off" for tcp in senders):
-        yield (*way.location, "queue"), "has no effect: no flow over it has ECN, so that it can mark nothing"
+        text = "no flow over it has ECN, so that it can mark nothing: it drops each packet that finds more than "
+        yield (*way.location, "queue"), text + show(way.queue.threshold, "pkt")
 
 
 def waits_for_marks(flow: Flow, ways: Sequence[Direction]) -> str | None:
