@@ -1,12 +1,15 @@
 """What the page asks for, and what it gets."""
 
 import json
+import tomllib
 from typing import Any
 
 import pytest
 
 import ackclock
+from ackclock.advice import Advice, Recommendation
 from ackclock.errors import ArgumentError
+from ackclock.lab.advice_data import advice_data
 from ackclock.lab.advising import advice
 from ackclock.lab.desk import Desk
 from ackclock.lab.lessons_read import lesson, lesson_names
@@ -14,6 +17,7 @@ from ackclock.lab.running import CancelledError, prepared
 from ackclock.lab.site import offered_titles
 from ackclock.lab.work import motion_work, run_work, window_work
 from ackclock.scenario.ready import ready_path, ready_titles
+from ackclock.scenario.schema_queues import NAMES
 
 FIRST = str(lesson(lesson_names()[0])["scenario"])
 
@@ -183,6 +187,32 @@ def test_advice_is_that_of_the_library() -> None:
     expected = ackclock.advise(text)
     assert found["recommendations"][0]["changes"] == dict(expected.recommendations[0].changes)
     assert steps
+
+
+@pytest.mark.parametrize(
+    ("changes", "toml"),
+    [
+        ({"link.home.buffer": "78 pkt"}, 'link.home.buffer = "78 pkt"'),
+        (
+            {"link.home.queue": {"discipline": "fq-codel", "target": "12 ms"}},
+            'link.home.queue = { discipline = "fq-codel", target = "12 ms" }',
+        ),
+    ],
+)
+def test_the_changes_of_advice_are_written_as_toml(changes: dict[str, Any], toml: str) -> None:
+    one = Recommendation("topic", "question?", "answer", changes)
+    (found,) = advice_data(Advice("title", (one,)))["recommendations"]
+    assert found["toml"] == toml
+    (path,) = changes
+    assert tomllib.loads(found["toml"]) == {"link": {"home": {path.rpartition(".")[2]: changes[path]}}}
+
+
+@pytest.mark.parametrize("discipline", NAMES)
+def test_the_drawing_names_a_discipline_as_the_scenario_does(discipline: str) -> None:
+    more = {"step": ', threshold = "20 pkt"'}.get(discipline, "")
+    text = FIRST.replace("[[flow]]", f'queue = {{ discipline = "{discipline}"{more} }}\n[[flow]]', 1)
+    link = prepared(text).form["links"][0]
+    assert (link["forward"]["discipline"], link["reverse"]["discipline"]) == (discipline, "drop-tail")
 
 
 def test_advice_that_nobody_waits_for_ends() -> None:
