@@ -71,6 +71,22 @@ def test_the_numbers_are_those_of_a_run_outside_of_the_page() -> None:
     assert found["verdict"] == summary["verdict"]
 
 
+@pytest.mark.parametrize("name", lesson_names())
+def test_no_two_numbers_have_the_same_name(name: str) -> None:
+    """Two runs are compared by name and quantity; the loss of pings was there as that of their flow too."""
+    numbers = asked(Desk(), run_work({"toml": str(lesson(name)["scenario"])}))["numbers"]
+    names = [(one["name"], one["quantity"]) for one in numbers]
+    assert sorted(set(names)) == sorted(names)
+
+
+def test_the_loss_of_pings_is_that_of_their_own_row() -> None:
+    text = str(lesson("2-bufferbloat")["scenario"])
+    found = asked(Desk(), run_work({"toml": text}))["numbers"]
+    (loss,) = [one["mean"] for one in found if (one["name"], one["quantity"]) == ("ping", "loss_fraction")]
+    (row,) = ackclock.run(text, picture=False).summary["pings"]
+    assert loss == row["loss_fraction"]["mean"]
+
+
 def test_the_curve_of_cwnd_is_that_of_the_picture_on_disk() -> None:
     found = panels(asked(Desk(), run_work({"toml": FIRST, "columns": 4000})))
     chart = ackclock.run(FIRST).chart()
