@@ -89,6 +89,33 @@ def test_a_queue_of_data_and_acks_has_no_second_scale() -> None:
     assert panel(chart, "Queues").second is None
 
 
+VARYING = """[link.rate_process]
+kind = "markov"
+states = [{ rate = "10 Mbit/s", mean_stay = "400 ms" }, { rate = "1 Mbit/s", mean_stay = "400 ms" }]
+"""
+STEPS = """[link.rate_process]
+kind = "steps"
+steps = [["0 s", "10 Mbit/s"], ["10 s", "%s"]]
+"""
+BUCKET = '[link.token_bucket]\nkind = "shaper"\nburst = "15 kB"\n'
+
+
+@pytest.mark.parametrize("link", [VARYING, STEPS % "2 Mbit/s", BUCKET])
+def test_a_queue_that_drains_at_no_one_rate_has_no_second_scale(link: str) -> None:
+    text = LINE.format(tcp="linux-reno")
+    given = text if link == BUCKET else text.replace('rate = "10 Mbit/s"\n', "")
+    _, chart = linked(given.replace("[[flow]]", f"{link}[[flow]]"))
+    assert panel(chart, "Queues").second is None
+
+
+def test_steps_of_one_rate_have_the_second_scale_of_that_rate() -> None:
+    text = LINE.format(tcp="linux-reno").replace('rate = "10 Mbit/s"\n', "")
+    _, chart = linked(text.replace("[[flow]]", f"{STEPS % '10 Mbit/s'}[[flow]]"))
+    second = panel(chart, "Queues").second
+    assert second is not None
+    assert second.factor == pytest.approx(1.2)
+
+
 def test_the_rates_add_up_to_what_was_acknowledged() -> None:
     result, chart = linked(LINE.format(tcp="linux-reno"))
     (curve,) = panel(chart, "Rates").curves

@@ -14,6 +14,8 @@ LIMIT: Final = "ACKCLOCK_LIMIT"
 LONG_S, LARGE_BYTES = 10.0, 1e9
 """Time [s] and memory [B] from which a run says what it takes before it starts."""
 _ALLOWED: Final = 'a time, an amount of memory or a number of packets, such as "10 min", "2 GB" or "1e9 pkt"'
+HINT: Final = "shorten run.duration, lower the rates or the number of flows, or raise the limit"
+"""Ways out for a user who may choose the limits."""
 _UNITS: Final = ("s", "B", "pkt")
 
 
@@ -60,7 +62,7 @@ def _limit(place: str, text: str) -> Quantity:
     return amount
 
 
-def refuse_beyond(limits: Sequence[Quantity], expected: Estimate, *, what: str = "the run") -> None:
+def refuse_beyond(limits: Sequence[Quantity], expected: Estimate, *, what: str = "the run", hint: str = HINT) -> None:
     """Refuse what is expected to take more than a limit.
 
     Parameters
@@ -71,6 +73,8 @@ def refuse_beyond(limits: Sequence[Quantity], expected: Estimate, *, what: str =
         What is expected.
     what : str
         What is refused.
+    hint : str
+        What the user can do.
 
     Raises
     ------
@@ -87,7 +91,6 @@ def refuse_beyond(limits: Sequence[Quantity], expected: Estimate, *, what: str =
         if amount > limit.value:
             most = "up to" if expected.most > 1.0 and limit.unit != "B" else "about"
             problem = f"is less than {what} is expected to take, {most} {_worded(amount, limit.unit)}"
-            hint = "shorten run.duration, lower the rates or the number of flows, or raise the limit"
             raise LimitError(Fault("limit", problem, given=_worded(limit.value, limit.unit), hint=hint))
 
 

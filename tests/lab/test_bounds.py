@@ -69,6 +69,13 @@ def test_a_ready_scenario_with_a_file_is_run_as_by_the_command() -> None:
     assert found.result.summary["flows"] == ackclock.run("lte-trace", picture=False).summary["flows"]
 
 
+def test_a_run_that_the_page_refuses_says_what_its_user_can_do() -> None:
+    """A limit that the page lacks cannot be raised there."""
+    with pytest.raises(LimitError, match="shorten the run, or lower the rates or the number of flows") as caught:
+        prepared(text("1000 Gbit/s"))
+    assert "raise the limit" not in str(caught.value)
+
+
 def test_a_scenario_of_too_many_values_is_refused() -> None:
     with pytest.raises(ScenarioError, match="too many values"):
         check_size(source_of(text(more=f"x = [{', '.join(['1'] * 20_001)}]")))

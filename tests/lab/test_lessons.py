@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ackclock
@@ -42,6 +43,7 @@ def test_there_are_the_seven_lessons() -> None:
 def test_what_a_lesson_states_is_what_a_run_gives(name: str) -> None:
     steps, scenario, text = read(name)
     parts = [(text, {}, steps["claim"]), *((one["text"], one["set"], one["claim"]) for one in steps["try"])]
+    parts += [(one["answer"], one["set"], one["claim"]) for one in steps["question"] if "claim" in one]
     for prose, changes, claims in parts:
         summary = ackclock.run(edited(scenario, changes), picture=False).summary
         for of, row, quantity, claim in stated(claims):
@@ -49,6 +51,55 @@ def test_what_a_lesson_states_is_what_a_run_gives(name: str) -> None:
             assert words(found, claim) == claim, (prose[:40], of, row, quantity)
             number = re.escape(claim.partition(" ")[0])
             assert re.search(rf"(?<![\d.]){number}(?!\.?\d)", prose), f"{claim} is not in the text"
+
+
+def answer(name: str, index: int) -> tuple[str, dict[str, Any], str]:
+    """Return an answer, the fields that it changes, and the lesson's scenario."""
+    steps, scenario, _ = read(name)
+    one = steps["question"][index]
+    return one["answer"], one["set"], scenario
+
+
+def test_codel_changes_no_number_of_the_flows_as_each_queue_is_empty_within_its_interval() -> None:
+    text, changes, scenario = answer("5-ack-compression", 2)
+    before = ackclock.run(scenario, picture=False)
+    after = ackclock.run(edited(scenario, changes), overrides={"trace.queue": True}, picture=False)
+    assert after.summary["flows"] == before.summary["flows"]
+    queues = after.traces["queue"]
+    longest = 0.0
+    for name in ("line", "line.reverse"):
+        own = queues[(queues["link"] == name) & (queues["time_s"] >= 5.0)]
+        empty = own[own["packets"] == 0]["time_s"].to_numpy()
+        assert own["time_s"].max() - empty[-1] < 0.1
+        longest = max(longest, float(np.diff(empty).max()))
+    assert f"within {longest * 1e3:.0f} ms" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(("window", "duplicates"), [(13, 0), (38, 12)])
+def test_packets_overtake_on_the_way_back_to_a_shorter_path_unless_the_sender_is_silent(
+    window: int, duplicates: int
+) -> None:
+    text, changes, scenario = answer("6-spurious-timeouts", 2)
+    more = {"flow.transfer.tcp.max_window": f"{window} pkt", "trace.sequence": True}
+    result = ackclock.run(edited(scenario, changes), overrides=more, picture=False)
+    rows = result.traces["sequence"]
+    numbers = rows[rows["kind"] == "acknowledged"]["sequence"].to_numpy()
+    again = np.flatnonzero(np.diff(numbers) == 0)
+    assert len(again) == duplicates
+    assert (np.diff(again) > 1).all()  # no two in a row
+    assert result.summary["flows"][0]["fast_retransmits"]["mean"] == 0
+    assert not duplicates or f"{window} packets" in text
+    assert not duplicates or f"{duplicates} ACKs" in text
+
+
+def test_bbr_probes_each_eight_of_the_shortest_round_trips() -> None:
+    _, scenario, text = read("7-cubic-bbr")
+    states = ackclock.run(scenario, overrides={"trace.state": True}, picture=False).traces["state"]
+    own = states[states["flow"] == "bbr"]
+    probes = own[(own["event"] == "phase") & (own["phase"] == "probe-bw-up")]["time_s"].to_numpy()
+    interval = float(np.median(np.diff(probes)))
+    assert f"each {interval:.2f} s" in text
+    assert 8 * 0.040 <= interval < 0.5 * 8 * float(own["srtt_s"].mean())
 
 
 @pytest.mark.parametrize("name", lesson_names())

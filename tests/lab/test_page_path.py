@@ -54,6 +54,13 @@ def test_a_key_on_a_part_of_the_path_leads_to_its_controls_as_a_click_does(
     assert focused(lab)["path"] == path
 
 
+@pytest.mark.parametrize(("discipline", "words"), [("fq-codel", " · fq-codel"), ("drop-tail", "")])
+def test_the_path_names_each_discipline_but_the_simplest(lab: Lab, discipline: str, words: str) -> None:
+    with lab.another_run():
+        lab.page.evaluate(f"lab.runner.change({{ 'link.line.queue': '{discipline}', 'link.line.rate': '5 Mbit/s' }})")
+    assert lab.page.text_content("#path .link .fact") == f"5 Mbit/s · 18 ms · 50 pkt{words}"
+
+
 def test_the_focus_on_the_path_is_seen_and_stays_when_the_path_is_drawn_again(lab: Lab) -> None:
     stroke = "getComputedStyle(document.querySelector('.link .box')).strokeWidth"
     before = lab.page.evaluate(stroke)

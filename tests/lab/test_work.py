@@ -1,12 +1,15 @@
 """What the page asks for, and what it gets."""
 
 import json
+import tomllib
 from typing import Any
 
 import pytest
 
 import ackclock
+from ackclock.advice import Advice, Recommendation
 from ackclock.errors import ArgumentError
+from ackclock.lab.advice_data import advice_data
 from ackclock.lab.advising import advice
 from ackclock.lab.desk import Desk
 from ackclock.lab.lessons_read import lesson, lesson_names
@@ -14,6 +17,7 @@ from ackclock.lab.running import CancelledError, prepared
 from ackclock.lab.site import offered_titles
 from ackclock.lab.work import motion_work, run_work, window_work
 from ackclock.scenario.ready import ready_path, ready_titles
+from ackclock.scenario.schema_queues import NAMES
 
 FIRST = str(lesson(lesson_names()[0])["scenario"])
 
@@ -65,6 +69,22 @@ def test_the_numbers_are_those_of_a_run_outside_of_the_page() -> None:
         row = next(row for row in summary[one["of"]] if row["name"] == one["name"])  # type: ignore[literal-required]
         assert one["mean"] == row[one["quantity"]]["mean"]
     assert found["verdict"] == summary["verdict"]
+
+
+@pytest.mark.parametrize("name", lesson_names())
+def test_no_two_numbers_have_the_same_name(name: str) -> None:
+    """Two runs are compared by name and quantity; the loss of pings was there as that of their flow too."""
+    numbers = asked(Desk(), run_work({"toml": str(lesson(name)["scenario"])}))["numbers"]
+    names = [(one["name"], one["quantity"]) for one in numbers]
+    assert sorted(set(names)) == sorted(names)
+
+
+def test_the_loss_of_pings_is_that_of_their_own_row() -> None:
+    text = str(lesson("2-bufferbloat")["scenario"])
+    found = asked(Desk(), run_work({"toml": text}))["numbers"]
+    (loss,) = [one["mean"] for one in found if (one["name"], one["quantity"]) == ("ping", "loss_fraction")]
+    (row,) = ackclock.run(text, picture=False).summary["pings"]
+    assert loss == row["loss_fraction"]["mean"]
 
 
 def test_the_curve_of_cwnd_is_that_of_the_picture_on_disk() -> None:
@@ -183,6 +203,32 @@ def test_advice_is_that_of_the_library() -> None:
     expected = ackclock.advise(text)
     assert found["recommendations"][0]["changes"] == dict(expected.recommendations[0].changes)
     assert steps
+
+
+@pytest.mark.parametrize(
+    ("changes", "toml"),
+    [
+        ({"link.home.buffer": "78 pkt"}, 'link.home.buffer = "78 pkt"'),
+        (
+            {"link.home.queue": {"discipline": "fq-codel", "target": "12 ms"}},
+            'link.home.queue = { discipline = "fq-codel", target = "12 ms" }',
+        ),
+    ],
+)
+def test_the_changes_of_advice_are_written_as_toml(changes: dict[str, Any], toml: str) -> None:
+    one = Recommendation("topic", "question?", "answer", changes)
+    (found,) = advice_data(Advice("title", (one,)))["recommendations"]
+    assert found["toml"] == toml
+    (path,) = changes
+    assert tomllib.loads(found["toml"]) == {"link": {"home": {path.rpartition(".")[2]: changes[path]}}}
+
+
+@pytest.mark.parametrize("discipline", NAMES)
+def test_the_drawing_names_a_discipline_as_the_scenario_does(discipline: str) -> None:
+    more = {"step": ', threshold = "20 pkt"'}.get(discipline, "")
+    text = FIRST.replace("[[flow]]", f'queue = {{ discipline = "{discipline}"{more} }}\n[[flow]]', 1)
+    link = prepared(text).form["links"][0]
+    assert (link["forward"]["discipline"], link["reverse"]["discipline"]) == (discipline, "drop-tail")
 
 
 def test_advice_that_nobody_waits_for_ends() -> None:

@@ -220,8 +220,23 @@ def of_longest_round_trip(result: Result) -> Estimate:
 
 def round_trips(before: Result, after: Result) -> BeforeAfter:
     """Compare the longest round trips, which the row's label names as percentiles or means."""
-    text = "round trip, p95" if has_percentiles(before) and has_percentiles(after) else "round trip, mean"
+    longest = "longest " * (len(round_trips_s(before)) > 1)
+    text = f"{longest}round trip, {_percentile(before, after)}"
     return before_after(text, "s", before, after, of_longest_round_trip)
+
+
+def round_trips_of(name: str, before: Result, after: Result) -> BeforeAfter:
+    """Compare the round trips of one [[flow]]: the longest of its flows."""
+
+    def measure(result: Result) -> Estimate:
+        key = "rtt_p95_s" if has_percentiles(result) else "rtt_mean_s"
+        return _longest([row[key] for row in result.summary["flows"] if row["name"].partition("[")[0] == name])
+
+    return before_after(f"round trip of {name}, {_percentile(before, after)}", "s", before, after, measure)
+
+
+def _percentile(before: Result, after: Result) -> str:
+    return "p95" if has_percentiles(before) and has_percentiles(after) else "mean"
 
 
 def round_trips_s(result: Result) -> dict[str, float]:

@@ -12,6 +12,7 @@ from ackclock.advice.bench import (
     of_link,
     of_source,
     round_trips,
+    round_trips_of,
     round_trips_s,
 )
 from ackclock.advice.buffer_rules import buffer_rules
@@ -119,13 +120,19 @@ def _present(found: Answer) -> str:
 def _waiting(before: Result, after: Result) -> str:
     """Say what the queue of the present size costs the flow that it costs most."""
     old, new = round_trips_s(before), round_trips_s(after)
-    name = max(old.keys() & new.keys(), key=lambda name: old[name] / new[name])
+    name = _slowed_most(before, after)
     whose = "" if len(old) == 1 else f" of {name}"
     of_all = "95% of the round trips" if has_percentiles(before) else "mean round trips"
     return (
         f"More only make packets wait: {of_all}{whose} are {'up to ' * has_percentiles(before)}{seconds(old[name])} "
         f"instead of {seconds(new[name])}"
     )
+
+
+def _slowed_most(before: Result, after: Result) -> str:
+    """Name the [[flow]] whose round trips the queue of the present size makes longest in proportion."""
+    old, new = round_trips_s(before), round_trips_s(after)
+    return max((name for name in old if name in new), key=lambda name: old[name] / new[name])
 
 
 def _size(knob: Knob, size: float) -> str:
@@ -208,6 +215,7 @@ def _remarks(found: Answer, others: list[Knob]) -> Iterator[str]:
         confirmed = f"{what} {in_words(trials.length.other, after)}"
         yield f"{confirmed}, with other random numbers: utilisation {used}, loss {loss}"
     for knob in found.knobs:
+        yield from _refuted(knob, found)
         yield from _of_rule(knob, found)
         yield from _less_busy(knob, found)
     kinds = {one.kind: one for one in found.base.findings}
@@ -217,6 +225,16 @@ def _remarks(found: Answer, others: list[Knob]) -> Iterator[str]:
         yield f"{kinds['lost-before-queue'].element} loses packets before its queue: no buffer changes that"
     if others:
         yield f"the buffers of {' and '.join(knob.place for knob in others)} were left as they are"
+
+
+def _refuted(knob: Knob, found: Answer) -> Iterator[str]:
+    """Name the sizes that meet the targets in the runs of the search alone."""
+    sizes = sorted(found.trials.refuted.get(knob, ()))
+    if sizes:
+        yield (
+            f"{' and '.join(map(number, sizes))} packets at {knob.place} meet the targets with the random numbers of "
+            "the search alone: other ones refute them"
+        )
 
 
 def _less_busy(knob: Knob, found: Answer) -> Iterator[str]:
@@ -257,5 +275,7 @@ def _check(before: Result, after: Result, knobs: tuple[Knob, ...]) -> tuple[Befo
             before_after(f"loss at {name}", "1", before, after, of_link(name, "loss_fraction")),
             before_after(f"queue of {name}", "pkt", before, after, of_link(name, "queue_mean_packets")),
         ]
-    rows.append(round_trips(before, after))
-    return tuple(rows)
+    longest = round_trips(before, after)
+    named = round_trips_of(_slowed_most(before, after), before, after)
+    is_named = (named.before, named.after) != (longest.before, longest.after)
+    return (*rows, longest, named) if is_named else (*rows, longest)

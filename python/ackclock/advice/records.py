@@ -116,7 +116,7 @@ class Alternative:
     chosen : bool
         Whether it is the answer.
     note : str
-        What else it is: the present size, a rule's.
+        What else it is: the present size, a rule's; why it is not the answer though it meets the targets.
     """
 
     size_packets: float | None
@@ -219,6 +219,11 @@ class Recommendation:
     def options(self) -> str:
         """The changes as options of the command line."""
         return " ".join(f"--set {path}={_quoted(value)}" for path, value in self.changes.items())
+
+    @property
+    def toml(self) -> str:
+        """The changes as TOML writes them."""
+        return ", ".join(f"{path} = {_toml(value)}" for path, value in self.changes.items())
 
     @property
     def tables(self) -> list[TableText]:
@@ -360,8 +365,14 @@ class Advice(Printed):
 
 def _quoted(value: str | int | Mapping[str, str]) -> str:
     if isinstance(value, Mapping):
-        return f"'{{{', '.join(f'{key} = {json.dumps(text)}' for key, text in value.items())}}}'"
+        return f"'{_toml(value)}'"
     return f'"{value}"' if " " in str(value) else str(value)
+
+
+def _toml(value: str | int | Mapping[str, str]) -> str:
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{key} = {_toml(one)}' for key, one in value.items())} }}"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _estimate(found: Estimate, unit: str) -> str:

@@ -8,7 +8,7 @@ from ackclock.advice.bench import Bench, mean_slowdown, round_trips_s
 from ackclock.advice.knobs import Knob
 from ackclock.advice.lengths import Length
 from ackclock.advice.search import Bracket, neighbour
-from ackclock.advice.trials import Judge, Trials
+from ackclock.advice.trials import Judge, Sizes, Trials
 from ackclock.result import Result
 
 CONFIRMATIONS = 3
@@ -138,10 +138,51 @@ def _confirmed(found: Answer, ample: dict[Knob, float]) -> Answer:
         before, reference, after = runs
         found = replace(found, confirming=replace(found.judge, reference=reference), before=before, after=after)
         if not found.confirming.missed(after):
+            found = _smaller(found)
             (searched,) = found.trials.run([found.sizes or {}], "the answer")
             return replace(found, found=searched)
+        _refute(found)
         found = replace(found, sizes={knob: float(neighbour(int(size))) for knob, size in (found.sizes or {}).items()})
     return replace(found, sizes=None)
+
+
+def _refute(found: Answer) -> None:
+    for knob, size in (found.sizes or {}).items():
+        found.trials.refuted.setdefault(knob, set()).add(size)
+
+
+def _smaller(found: Answer) -> Answer:
+    """Take a smaller size that the search has tried and that holds too, so that no row above the answer contradicts it.
+
+    A size that was refuted gave way to its neighbour, a tenth above; the search may have tried one between.
+    """
+    for knob, size in (found.sizes or {}).items():
+        for smaller in _tried_between(found, knob, size):
+            sizes = {**(found.sizes or {}), knob: smaller}
+            (after,) = found.trials.run([sizes], "a smaller size", found.trials.length.other)
+            other = replace(found, sizes=sizes, after=after)
+            if not found.confirming.missed(after):
+                found = other
+                break
+            found.trials.refuted.setdefault(knob, set()).add(smaller)
+    return found
+
+
+def _tried_between(found: Answer, knob: Knob, size: float) -> list[float]:
+    """Give the sizes that hold in the search, above the largest that does not and below a size, unrefuted ones."""
+    refuted = found.trials.refuted.get(knob, set())
+    below = found.brackets[knob].below
+    tried = {one: others for one, others in found.trials.tried[knob].items() if below < one < size}
+    return [
+        one
+        for one, others in sorted(tried.items())
+        if one not in refuted and not any(map(found.judge.missed, _with_neighbour(found, knob, others)))
+    ]
+
+
+def _with_neighbour(found: Answer, knob: Knob, sizes: Sizes) -> list[Result]:
+    above = {**sizes, knob: float(neighbour(int(sizes[knob])))}
+    return found.trials.run([sizes, above], "a smaller size and its neighbour above")
 
 
 def largest_within(answer: Answer, knob: Knob) -> float:

@@ -1,7 +1,7 @@
 """Trials of sizes: what a run gives, which targets it misses, and the table of what was tried."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 
 from ackclock.advice.bench import Bench, has_percentiles, loss_cycles, of_flows, of_link, of_longest_round_trip
@@ -124,11 +124,14 @@ class Trials:
         Their length.
     tried : dict
         The sizes of each knob that were simulated, with the sizes that the others had.
+    refuted : dict
+        Those that meet the targets there, but not with other random numbers.
     """
 
     bench: Bench
     length: Length
     tried: dict[Knob, dict[float, Sizes]] = field(default_factory=dict)
+    refuted: dict[Knob, set[float]] = field(default_factory=dict)
 
     def run(self, sizes: Sequence[Sizes], what: str, length: Length | None = None) -> list[Result]:
         """Simulate several choices of sizes."""
@@ -172,17 +175,31 @@ class Trials:
         runs = {size: self.run([others], "")[0] for size, others in self.tried.get(knob, {}).items()}
         runs[float(knob.ample)] = judge.reference
         runs.setdefault(knob.present, self.run([{}], "")[0])
-        rule = next((rule.value for rule in knob.rules if rule.valid), None)
-        notes = {float(knob.ample): "ample", **({rule: "rule"} if rule is not None else {}), knob.present: "now"}
-        if keep and least is not None:
-            notes[least] = "least"
+        notes = _notes(knob, least if keep else None)
         chosen = knob.present if keep else least
         rows = [
             _alternative(knob, size, runs[size], judge, notes.get(size, ""), chosen=size == chosen)
             for size in sorted(_shown(runs, knob, least, below))
         ]
+        rows = [self._doubted(knob, row, least) for row in rows]
         round_trip = "p95" if has_percentiles(judge.reference) else "mean"
         return Alternatives(f"{knob.what} at\n{knob.names[0]}, packets", tuple(rows), round_trip)
+
+    def _doubted(self, knob: Knob, row: Alternative, least: float | None) -> Alternative:
+        """Say of a size below the answer that meets the targets why it is not the answer."""
+        size = row.size_packets
+        if size is None or not row.meets or row.chosen:
+            return row
+        is_refuted = size in self.refuted.get(knob, ())
+        doubt = "refuted" if is_refuted else "by chance" if least is not None and size < least else ""
+        return replace(row, note=", ".join(filter(None, (row.note, doubt))))
+
+
+def _notes(knob: Knob, least: float | None) -> dict[float, str]:
+    """Say which sizes are special: an ample one, a rule's, the present one, and the least if it is not the answer."""
+    rule = next((rule.value for rule in knob.rules if rule.valid), None)
+    notes = {float(knob.ample): "ample", **({rule: "rule"} if rule is not None else {}), knob.present: "now"}
+    return notes if least is None else {**notes, least: "least"}
 
 
 def _shown(runs: Mapping[float, Result], knob: Knob, chosen: float | None, below: int) -> set[float]:

@@ -19,6 +19,7 @@ def advice_data(advice: Advice) -> dict[str, Any]:
             "question": one.question,
             "answer": one.answer,
             "changes": dict(one.changes),
+            "toml": one.toml,
             "tables": [table_data(table) for table in one.tables],
             "remarks": list(one.remarks),
         }

@@ -91,13 +91,19 @@ def table_data(table: TableText) -> Json:
 
 
 def _numbers(summary: Mapping[str, Any], *, classes: bool) -> Iterator[Json]:
-    """Give the means of quantities that two runs are compared by, with half their intervals."""
+    """Give the means of quantities that two runs are compared by, with half their intervals.
+
+    The loss of a flow of pings is that of its pings, as `ping` counts it: those in flight at the end are left out.
+    """
+    pinging = {row["name"] for row in summary.get("pings", ())}
     for kind, quantities in _NUMBERS.items():
         if kind == "classes" and not classes:
             continue
         for row in summary.get(kind, ()):
             name = f"{row['link']}: {row['name']}" if kind == "classes" else row["name"]
             for quantity in quantities:
+                if kind == "flows" and name in pinging and quantity == "loss_fraction":
+                    continue
                 found = row.get(quantity)
                 if found is not None and found["mean"] is not None:
                     half = None if found["low"] is None else (found["high"] - found["low"]) / 2.0

@@ -23,6 +23,11 @@ MOST_ENTRIES: Final = 20_000
 """Largest number of values of all lists and tables together."""
 LIMITS: Final = ("120 s", "1.5 GB", "2e8 pkt")
 """Expected time, memory and packets of a run beyond which it is refused."""
+HINT: Final = (
+    "the page's limits are fixed: shorten the run, or lower the rates or the number of flows; `ackclock run` takes "
+    "--limit"
+)
+"""Ways out for a user of the page, whose run is refused."""
 RUN_S: Final = 300.0
 """Time after which a run is ended, however long it was expected to take [s]."""
 TRACED_PACKETS: Final = 400_000
@@ -69,7 +74,7 @@ def check_cost(resolved: Resolved) -> None:
     """
     from ackclock.api import expected  # noqa: PLC0415  imports the engine's side
 
-    refuse_beyond((*read_limits(LIMITS), *read_limits(None)), expected(resolved), what="the run")
+    refuse_beyond((*read_limits(LIMITS), *read_limits(None)), expected(resolved), hint=HINT)
 
 
 def _counts(document: Mapping[str, Any], places: Places) -> Iterator[Fault]:

@@ -68,7 +68,7 @@ def _link(link: Link, resolved: Resolved) -> Json:
 def _channel(name: str, resolved: Resolved) -> Json:
     """Describe an ATM channel, which is drawn like a link and has no controls."""
     forward, reverse = (resolved.elements_by_name[f"{name}{suffix}"] for suffix in ("", ".reverse"))
-    drawn = [{"name": one.name, "controls": [], **_drawn(one)} for one in (forward, reverse)]
+    drawn = [{"name": one.name, "controls": [], **_drawn(one, "drop-tail")} for one in (forward, reverse)]
     return {"name": name, "forward": drawn[0], "reverse": drawn[1]}
 
 
@@ -81,7 +81,7 @@ def _direction(path: str, table: Link | Reverse, element: Element) -> Json:
     if element.kind != "private-link":
         controls.append(_choice(f"{path}.queue", "discipline", "discipline", table.queue.discipline))
         controls.append(_loss(f"{path}.loss", table.loss))
-    return {"name": described_name(element.name), "controls": controls, **_drawn(element)}
+    return {"name": described_name(element.name), "controls": controls, **_drawn(element, table.queue.discipline)}
 
 
 def _rate(path: str, element: Element) -> Json:
@@ -91,14 +91,14 @@ def _rate(path: str, element: Element) -> Json:
     return _slider(path, "rate", "bit/s", element.rate_bps, none="unlimited")
 
 
-def _drawn(element: Element) -> Json:
+def _drawn(element: Element, discipline: str) -> Json:
     buffer = element.buffer
     return {
         "rate_bps": element.rate_bps,
         "delay_s": element.delay_s,
         "buffer": None if buffer is None else str(buffer),
         "buffer_packets": None if buffer is None else element.capacity_packets(1500.0),
-        "discipline": element.queue.aqm.kind if element.queue.aqm.kind != "none" else element.queue.scheduler.kind,
+        "discipline": discipline,
     }
 
 

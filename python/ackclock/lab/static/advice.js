@@ -44,15 +44,12 @@ function show(panel, advice, apply) {
   for (const one of advice.recommendations) {
     panel.append(element("h3", {}, one.question), element("p", {}, `${one.answer}.`));
     if (Object.keys(one.changes).length) {
-      const words = Object.entries(one.changes)
-        .map(([path, value]) => `${path} = ${value}`)
-        .join(", ");
       panel.append(
         element(
           "p",
           {},
           element("button", { type: "button", onclick: () => apply(one.changes) }, "Apply"),
-          ` ${words}`,
+          ` ${one.toml}`,
         ),
       );
     }

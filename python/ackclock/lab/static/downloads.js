@@ -1,7 +1,8 @@
 // Downloads: the scenario, the curves as CSV, the panels as one picture.
 
 import { element } from "./dom.js";
-import { colour, property } from "./colours.js";
+import { property } from "./colours.js";
+import { LINE, entriesOf, inLines } from "./legends.js";
 
 /** Saves a text or a blob under a name. */
 export function save(name, content, type) {
@@ -55,32 +56,46 @@ function quoted(cell) {
 /** Draws all panels below each other into one canvas, and gives it as a PNG. */
 export function pngOf(title, panels) {
   const scale = devicePixelRatio;
-  const heads = 26 * scale;
   const plots = panels.map((panel) => panel.plot.ctx.canvas);
-  const canvas = element("canvas", {
-    width: Math.max(...plots.map((one) => one.width)),
-    height: plots.reduce((sum, one) => sum + one.height + heads, heads * 1.4),
-  });
+  const canvas = element("canvas", { width: Math.max(...plots.map((one) => one.width)) });
   const ctx = canvas.getContext("2d");
+  const font = (weight, size) => `${weight} ${size * scale}px system-ui, sans-serif`;
+  const measure = (words, weight) => {
+    ctx.font = font(weight, weight > 400 ? 12 : 11);
+    return ctx.measureText(words).width / scale;
+  };
+  const legends = panels.map((panel) => inLines(entriesOf(panel), 8, canvas.width / scale - 8, measure));
+  const heads = legends.map(({ lines }) => (11 + LINE * lines) * scale);
+  const top = 36 * scale;
+  canvas.height = plots.reduce((sum, one, index) => sum + one.height + heads[index], top); // forgets the font
   ctx.fillStyle = property("--page");
   ctx.fillRect(0, 0, canvas.width, canvas.height);
   ctx.fillStyle = property("--text");
-  ctx.font = `600 ${15 * scale}px system-ui, sans-serif`;
+  ctx.font = font(600, 15);
   ctx.fillText(title, 8 * scale, 20 * scale);
-  let y = heads * 1.4;
-  panels.forEach((panel, index) => {
-    ctx.font = `600 ${12 * scale}px system-ui, sans-serif`;
-    ctx.fillStyle = property("--text");
-    ctx.fillText(panel.title.textContent, 8 * scale, y + 16 * scale);
-    let x = 12 * scale + ctx.measureText(panel.title.textContent).width + 8 * scale;
-    ctx.font = `${11 * scale}px system-ui, sans-serif`;
-    for (const one of panel.series.filter((each) => !each.hidden)) {
-      ctx.fillStyle = one.ghost || one.colour === "grey" ? property("--faint") : colour(one.colour);
-      ctx.fillText(one.label, x, y + 16 * scale);
-      x += ctx.measureText(one.label).width + 12 * scale;
+  let y = top;
+  legends.forEach(({ placed }, index) => {
+    for (const entry of placed) {
+      ctx.font = font(entry.weight, entry.weight > 400 ? 12 : 11);
+      writeEntry(ctx, entry, y + (16 + LINE * entry.line) * scale, scale);
     }
-    ctx.drawImage(plots[index], 0, y + heads);
-    y += heads + plots[index].height;
+    ctx.drawImage(plots[index], 0, y + heads[index]);
+    y += heads[index] + plots[index].height;
   });
   return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+}
+
+/** Writes an entry of a legend, with its mark. */
+function writeEntry(ctx, { words, fill, mark, shade, at, x }, y, scale) {
+  ctx.fillStyle = shade;
+  if (mark === "shade") ctx.fillRect(at * scale, y - 9 * scale, 10 * scale, 10 * scale);
+  if (mark === "drop") {
+    ctx.beginPath();
+    ctx.moveTo(at * scale, y - 8 * scale);
+    ctx.lineTo((at + 8) * scale, y - 8 * scale);
+    ctx.lineTo((at + 4) * scale, y);
+    ctx.fill();
+  }
+  ctx.fillStyle = fill;
+  ctx.fillText(words, x * scale, y);
 }

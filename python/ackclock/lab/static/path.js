@@ -187,7 +187,7 @@ function facts(direction) {
   const found = [rate];
   if (direction.delay_s > 0) found.push(show(direction.delay_s, "s"));
   if (direction.buffer) found.push(direction.buffer.replace("-packet", " pkt").replace("-byte", " B"));
-  if (!["fifo"].includes(direction.discipline)) found.push(direction.discipline);
+  if (direction.discipline !== "drop-tail") found.push(direction.discipline);
   return found;
 }
 

@@ -2,6 +2,7 @@
 
 import { colour, property } from "./colours.js";
 import { svg } from "./dom.js";
+import { LINE, entriesOf, inLines } from "./legends.js";
 import { placed } from "./names.js";
 import { short } from "./panel.js";
 import { timeUnit } from "./quantities.js";
@@ -9,7 +10,7 @@ import { timeUnit } from "./quantities.js";
 const WIDTH = 900;
 const HEIGHT = 180;
 const LEFT = 62;
-const RIGHT = 12;
+const RIGHT = 46; // room for the numbers of a second scale
 const TOP = 30;
 const BOTTOM = 26;
 const LETTER = 6.4; // width of a letter, about
@@ -17,7 +18,10 @@ const BOLD = 7.2; // that of a bold one
 
 /** Writes all panels below each other as the text of an SVG file. */
 export function svgOf(title, panels) {
-  const total = 34 + panels.length * HEIGHT;
+  const measure = (words, weight) => words.length * (weight > 400 ? BOLD : LETTER);
+  const legends = panels.map((panel) => inLines(entriesOf(panel), LEFT, WIDTH - 8, measure));
+  const more = legends.map(({ lines }) => (lines - 1) * LINE);
+  const total = 34 + panels.length * HEIGHT + more.reduce((sum, one) => sum + one, 0);
   const root = svg("svg", {
     xmlns: "http://www.w3.org/2000/svg",
     viewBox: `0 0 ${WIDTH} ${total}`,
@@ -28,7 +32,11 @@ export function svgOf(title, panels) {
     svg("rect", { width: WIDTH, height: total, fill: property("--page") }),
     text(8, 22, title, { "font-size": 15, "font-weight": 600 }),
   );
-  panels.forEach((panel, index) => root.append(drawn(panel, 34 + index * HEIGHT, index)));
+  let y = 34;
+  panels.forEach((panel, index) => {
+    root.append(legend(legends[index].placed, y), drawn(panel, y + more[index], index));
+    y += HEIGHT + more[index];
+  });
   return new XMLSerializer().serializeToString(root);
 }
 
@@ -53,7 +61,7 @@ function drawn(panel, y, index) {
   inside.append(...lines.map((line) => reference(line, down)));
   for (const one of panel.series.filter((each) => !each.band)) inside.append(curve(one, across, down));
   inside.append(...names(lines, panel.series, across, down));
-  group.append(frame(data, across, down, [y0, y1]), inside, legend(panel));
+  group.append(frame(data, across, down, [y0, y1]), inside);
   for (const events of data.events)
     for (const x of events.x)
       group.append(svg("path", { d: `M${across(x) - 3} ${TOP - 5}h6l-3 6z`, fill: property("--drop") }));
@@ -150,20 +158,23 @@ function frame(data, across, down, [y0, y1]) {
       rule(LEFT, WIDTH - RIGHT, down(y), down(y)),
       text(LEFT - 5, down(y) + 4, name, { "text-anchor": "end" }),
     );
+  if (data.second) {
+    const { factor } = data.second;
+    for (const value of ticks(y0 * factor, y1 * factor, 5))
+      group.append(text(WIDTH - RIGHT + 5, down(value / factor) + 4, short(value)));
+  }
   return group;
 }
 
-function legend(panel) {
+/** Writes the entries of a legend, each with its mark. */
+function legend(placed, y) {
   const group = svg("g", {});
-  let x = LEFT;
-  const put = (words, fill, weight = 400) => {
-    group.append(text(x, 16, words, { fill, "font-weight": weight }));
-    x += words.length * (weight > 400 ? BOLD : LETTER) + 12;
-  };
-  put(panel.data.title || panel.data.y_label, property("--text"), 600);
-  if (panel.data.title) put(panel.data.y_label, property("--muted"));
-  for (const one of panel.series.filter((each) => !each.hidden))
-    put(one.label, one.ghost || one.colour === "grey" ? property("--faint") : colour(one.colour));
+  for (const { words, weight, fill, mark, shade, at, x, line } of placed) {
+    const below = y + 16 + line * LINE;
+    if (mark === "shade") group.append(svg("rect", { x: at, y: below - 9, width: 10, height: 10, fill: shade }));
+    if (mark === "drop") group.append(svg("path", { d: `M${at} ${below - 8}h8l-4 8z`, fill: shade }));
+    group.append(text(round(x), below, words, { fill, "font-weight": weight }));
+  }
   return group;
 }
 
