@@ -139,7 +139,7 @@ class Precision(Table):
 
     quantity: Annotated[str, Text(200, "flow.web.goodput")] = entry(
         "what is to be known: flow.NAME or link.NAME and a quantity of the result, with its unit or without; the name "
-        "of counted flows stands for their mean, and * for all without end; completion.NAME and ping.NAME for "
+        "of counted flows stands for their mean, and * for each flow without end; completion.NAME and ping.NAME for "
         "completion times and pings",
         "flow.*.throughput",
     )
@@ -162,7 +162,7 @@ class Run(Table):
     """Duration, replications and seed of a run."""
 
     duration: Annotated[float, Duration(Amount("2000 s", (_DURATION,)), Percent("2%"))] = entry(
-        'simulated time; "until 2%" makes the run longer until the throughput of all flows is known to that, which is '
+        'simulated time; "until 2%" makes the run longer until the throughput of each flow is known to that, which is '
         'short for duration = "100 s" and precision = { within = "2%", longest = "6400 s" }'
     )
     warmup: RunTime = entry("time before the measurement", 0.0, toml="0 s")
