@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import types
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
@@ -522,6 +523,54 @@ def test_the_digest_follows_source_attributes_and_bases() -> None:
     assert None not in digests
     assert digest(made(Fixed, helper=object())) is None
     assert digest(made(Fixed, on_timeout=lambda *_: digests)) is None
+
+
+HELD = """
+import ackclock
+GAIN = {gain}
+SHAPE = [1.0, {shape}]
+BOX = object()
+
+class Law:
+    def step(self):
+        return SHAPE[1]
+
+def growth(left, scale={default}):
+    return scale * left * Law().step()
+
+class Mine(ackclock.CongestionControl):
+    def on_ack(self, ack):
+        self.cwnd += GAIN * growth(self.slow_start(ack)) / self.cwnd
+
+    def on_congestion(self, signal):
+        return max(self.cwnd / 2.0, 2.0)
+
+class Boxed(Mine):
+    def undo(self, prior):
+        return prior if BOX else self.cwnd
+"""
+
+
+def test_the_digest_follows_the_globals_and_defaults_that_the_code_names(tmp_path: Path) -> None:
+    """The source is the same each time, as where a constant is read from the command line."""
+    file = tmp_path / "held.py"
+    file.write_text("the same", encoding="utf-8")
+
+    def digest(name: str, **values: float) -> str | None:
+        module = types.ModuleType("held")
+        module.__file__ = str(file)
+        code = compile(HELD.format(**{"gain": 1.0, "shape": 2.0, "default": 3.0, **values}), str(file), "exec")
+        sys.modules["held"] = module
+        try:
+            exec(code, vars(module))
+            return ackclock.resolve(one_flow("m"), controllers={"m": vars(module)[name]}).programs["m"].digest
+        finally:
+            del sys.modules["held"]
+
+    assert digest("Mine") is not None
+    assert digest("Mine") == digest("Mine")
+    assert len({digest("Mine"), digest("Mine", gain=2.0), digest("Mine", shape=3.0), digest("Mine", default=4.0)}) == 4
+    assert digest("Boxed") is None
 
 
 def test_the_cost_of_a_class_is_expected_and_its_replications_one_at_a_time() -> None:
