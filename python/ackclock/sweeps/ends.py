@@ -60,7 +60,11 @@ def _student(
     columns = np.asarray(stacked.values, dtype=float).reshape(stacked.sizes[REPLICATION], -1)
     found = estimates(columns, of_runs if confidence is None else confidence)
     low, high = ([np.nan if one[end] is None else one[end] for one in found] for end in ("low", "high"))
-    return tuple(mean.copy(data=np.array(values).reshape(mean.shape)) for values in (low, high))
+    return _like(mean, low), _like(mean, high)
+
+
+def _like(mean: "xr.DataArray", values: list[float]) -> "xr.DataArray":
+    return mean.copy(data=np.array(values).reshape(mean.shape))
 
 
 def _is_whole(data: "xr.Dataset", name: str) -> bool:
