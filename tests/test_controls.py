@@ -510,6 +510,26 @@ def test_a_sweep_runs_a_class_and_keeps_its_points_by_its_source(tmp_path: Path)
         ackclock.sweep(one_flow("mine"), vary, controllers={"mine": Fixed}, cluster="tcp://127.0.0.1:1", **how)
 
 
+@pytest.mark.parametrize(("sack", "least", "most"), [(True, 2000, 2002), (False, 2020, 3000)])
+def test_acked_counts_what_linux_counts_as_delivered(sack: bool, least: int, most: int) -> None:
+    """A spurious timeout has a packet counted again by its D-SACK; without SACK all duplicate ACKs count."""
+    found: list[int] = []
+
+    class Counts(Fixed):
+        def on_ack(self, ack: AckSample) -> None:
+            found.append(ack.acked)
+            self.cwnd = 100.0
+
+    jump = 'delay_process = { kind = "steps", steps = [["0 s", "0 s"], ["0.5 s", "1 s"]] }'
+    scenario = one_flow("mine").replace('delay = "20 ms"', f'delay = "20 ms"\n{jump}')
+    scenario = scenario.replace("path =", 'size = "2000 pkt"\npath =')
+    document = ackclock.scenario.load(scenario, controllers={"mine": Counts}).source.document
+    document["flow"][0]["tcp"]["sack"] = sack
+    run = ackclock.run(document, controllers={"mine": Counts}, duration="60 s", picture=False)
+    assert run.flows["spurious_timeouts"].sum() > 0
+    assert least < sum(found) <= most
+
+
 def test_the_digest_follows_source_attributes_and_bases() -> None:
     def digest(control: type[CongestionControl]) -> str | None:
         return ackclock.resolve(one_flow("mine"), controllers={"mine": control}).programs["mine"].digest

@@ -98,6 +98,16 @@ def test_the_rates_add_up_to_what_was_acknowledged() -> None:
     assert mean * 1e6 * 20.0 / 12_000.0 == pytest.approx(acked, rel=1e-9)
 
 
+def test_what_is_sent_again_is_a_hollow_mark_beside_the_full_ones_of_its_flow() -> None:
+    two = '[[flow]]\nname = "two"\npath = ["line"]\ntcp = "linux-reno"\n[run]'
+    result, _ = linked(LINE.format(tcp="linux-reno").replace("[run]", two))
+    lines = {line.get_label(): line for line in result.plot(panels=["sequence"]).axes[0].lines}
+    for name in result.resolved.flow_names:
+        first, again = lines[f"{name}: sent"], lines[f"{name}: sent again"]
+        assert again.get_color() == first.get_color()
+        assert (again.get_markerfacecolor(), first.get_markerfacecolor()) == ("none", first.get_color())
+
+
 def test_round_trips_are_never_below_the_empty_path() -> None:
     _, chart = linked(LINE.format(tcp="linux-reno"))
     shown = panel(chart, "Round trips")

@@ -305,13 +305,13 @@ def _slowest_bps(resolved: Resolved, flow: ResolvedFlow) -> float | None:
 
 
 def _numbers(resolved: Resolved, rows: pd.DataFrame, events: "Sequence[Events]") -> Panel:
-    """Draw the time-sequence graph: packets sent, those sent again, and what is acknowledged."""
+    """Draw the time-sequence graph: packets sent, those sent again as hollow marks, and what is acknowledged."""
     curves: list[Curve] = []
     several, drawn = len(resolved.flow_names) > 1, resolved.flow_names[:MOST_LINES]
     for kind, label, style in (
         ("sent", "sent", "marks"),
         (_ACKNOWLEDGED, "acknowledged", "step"),
-        (_RETRANSMITTED, "sent again", "marks"),
+        (_RETRANSMITTED, "sent again", "theory-marks"),
     ):
         flows = _by_flow(rows, "sequence", kind)
         for number, name in enumerate(drawn):

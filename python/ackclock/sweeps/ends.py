@@ -63,8 +63,8 @@ def _student(
     return _like(mean, low), _like(mean, high)
 
 
-def _like(mean: "xr.DataArray", values: list[float]) -> "xr.DataArray":
-    return mean.copy(data=np.array(values).reshape(mean.shape))
+def _like(mean: "xr.DataArray", values: list[float | None]) -> "xr.DataArray":
+    return mean.copy(data=np.array(values, dtype=float).reshape(mean.shape))
 
 
 def _is_whole(data: "xr.Dataset", name: str) -> bool:
