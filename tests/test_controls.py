@@ -510,6 +510,18 @@ def test_a_sweep_runs_a_class_and_keeps_its_points_by_its_source(tmp_path: Path)
         ackclock.sweep(one_flow("mine"), vary, controllers={"mine": Fixed}, cluster="tcp://127.0.0.1:1", **how)
 
 
+@pytest.mark.parametrize("name", ["cwnd", "ssthresh"])
+def test_a_window_that_is_set_in_init_is_refused_as_the_sender_would_set_it_again(name: str) -> None:
+    class Early(Fixed):
+        def __init__(self, connection: Connection) -> None:
+            super().__init__(connection)
+            setattr(self, name, 40.0)
+
+    with pytest.raises(EngineError, match=rf"Early.__init__: sets self.{name}, .* given {name} = 40.0; set") as caught:
+        ackclock.run(one_flow("mine"), controllers={"mine": Early}, duration="1 s")
+    assert isinstance(caught.value.__cause__, ArgumentError)
+
+
 @pytest.mark.parametrize(("sack", "least", "most"), [(True, 2000, 2002), (False, 2020, 3000)])
 def test_acked_counts_what_linux_counts_as_delivered(sack: bool, least: int, most: int) -> None:
     """A spurious timeout has a packet counted again by its D-SACK; without SACK all duplicate ACKs count."""

@@ -3,7 +3,6 @@
 import dis
 import hashlib
 import inspect
-from abc import ABC
 from collections.abc import Iterator
 from os.path import realpath
 from pathlib import Path
@@ -36,7 +35,7 @@ def identity(control: type[CongestionControl]) -> tuple[str, str | None]:
     name = f"{control.__module__}.{control.__qualname__}"
     digest = hashlib.blake2b(name.encode(), digest_size=_DIGEST)
     for one in control.__mro__:
-        if one in (CongestionControl, ABC, object):
+        if one in (CongestionControl, object):
             continue
         content = _content(one)
         if content is None:

@@ -14,7 +14,7 @@
 import ctypes
 import inspect
 import re
-from abc import ABC, abstractmethod
+from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping
 from math import ceil, inf
 from types import FunctionType
@@ -28,11 +28,26 @@ __all__ = ["AckSample", "CongestionControl", "Connection", "Controllers", "Signa
 _NAME: Final = re.compile(r"[a-z][a-z0-9_+-]{0,63}")
 
 
-class CongestionControl(ABC):
+class _Made(ABCMeta):
+    """The class of the classes, which looks at each object once it is made."""
+
+    def __call__(cls, *arguments: Any, **named: Any) -> Any:
+        made = super().__call__(*arguments, **named)
+        for name in ("cwnd", "ssthresh"):
+            if name in vars(made):
+                given = f"{name} = {vars(made)[name]!r}"
+                hint = f"set self.{name} in on_ack, or the field initial_window of the flow's tcp"
+                problem = f"sets self.{name}, which the sender sets before each call"
+                raise ArgumentError(Fault(f"{cls.__name__}.__init__", problem, given, hint=hint))
+        return made
+
+
+class CongestionControl(metaclass=_Made):
     """A congestion control; each connection (each transfer of a web source) has an object of its own.
 
     The sender finds losses, repairs them and sends; the control says how much may be in flight. Packets are whole,
-    times are in seconds. An exception, or a window that is not a number from 1 on, ends the run with an `EngineError`.
+    times are in seconds. An object is made at the first call for its connection. An exception, or a window that is
+    not a number from 1 on, ends the run with an `EngineError`.
 
     Parameters
     ----------
