@@ -137,3 +137,14 @@ def test_only_the_first_replication_is_drawn() -> None:
     )
     (curve,) = panel(chart, "Round trips").curves
     assert (np.diff(curve.x) >= 0.0).all()
+
+
+def test_a_rate_that_changes_in_steps_is_drawn_as_it_was_and_no_link_is_called_the_slowest() -> None:
+    steps = '[["0 s", "10 Mbit/s"], ["5 s", "2 Mbit/s"], ["7.003 s", "20 Mbit/s"]], repeat = "15 s"'
+    process = f'rate_process = {{ kind = "steps", steps = {steps} }}'
+    text = LINE.format(tcp="linux-reno").replace('rate = "10 Mbit/s"', process)
+    result, chart = linked(text)
+    assert not panel(chart, "Rates").lines
+    (line,) = result.plot(panels=["link-rate"]).axes[0].lines
+    assert np.asarray(line.get_xdata()).tolist() == [0.0, 5.0, 7.003, 15.0, 20.0]
+    assert np.asarray(line.get_ydata()).tolist() == [10.0, 2.0, 20.0, 10.0, 10.0]

@@ -299,9 +299,11 @@ def _rates(resolved: Resolved, rows: pd.DataFrame, reference_lines: "Sequence[Re
 
 
 def _slowest_bps(resolved: Resolved, flow: ResolvedFlow) -> float | None:
-    """Give the rate of the slowest link of a flow's path [bit/s]; None if all are unlimited."""
-    rates = (resolved.elements[index].rate_bps for index in flow.path)
-    return min((rate for rate in rates if rate is not None), default=None)
+    """Give the rate of the slowest link of a flow's path [bit/s]; None if none has one, or the rate of one changes."""
+    path = [resolved.elements[index] for index in flow.path]
+    if any(one.rate_process is not None for one in path):
+        return None
+    return min((one.rate_bps for one in path if one.rate_bps is not None), default=None)
 
 
 def _numbers(resolved: Resolved, rows: pd.DataFrame, events: "Sequence[Events]") -> Panel:
