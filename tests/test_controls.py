@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import types
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
@@ -509,6 +510,38 @@ def test_a_sweep_runs_a_class_and_keeps_its_points_by_its_source(tmp_path: Path)
         ackclock.sweep(one_flow("mine"), vary, controllers={"mine": Fixed}, cluster="tcp://127.0.0.1:1", **how)
 
 
+@pytest.mark.parametrize("name", ["cwnd", "ssthresh"])
+def test_a_window_that_is_set_in_init_is_refused_as_the_sender_would_set_it_again(name: str) -> None:
+    class Early(Fixed):
+        def __init__(self, connection: Connection) -> None:
+            super().__init__(connection)
+            setattr(self, name, 40.0)
+
+    with pytest.raises(EngineError, match=rf"Early.__init__: sets self.{name}, .* given {name} = 40.0; set") as caught:
+        ackclock.run(one_flow("mine"), controllers={"mine": Early}, duration="1 s")
+    assert isinstance(caught.value.__cause__, ArgumentError)
+
+
+@pytest.mark.parametrize(("sack", "least", "most"), [(True, 2000, 2002), (False, 2020, 3000)])
+def test_acked_counts_what_linux_counts_as_delivered(sack: bool, least: int, most: int) -> None:
+    """A spurious timeout has a packet counted again by its D-SACK; without SACK all duplicate ACKs count."""
+    found: list[int] = []
+
+    class Counts(Fixed):
+        def on_ack(self, ack: AckSample) -> None:
+            found.append(ack.acked)
+            self.cwnd = 100.0
+
+    jump = 'delay_process = { kind = "steps", steps = [["0 s", "0 s"], ["0.5 s", "1 s"]] }'
+    scenario = one_flow("mine").replace('delay = "20 ms"', f'delay = "20 ms"\n{jump}')
+    scenario = scenario.replace("path =", 'size = "2000 pkt"\npath =')
+    document = ackclock.scenario.load(scenario, controllers={"mine": Counts}).source.document
+    document["flow"][0]["tcp"]["sack"] = sack
+    run = ackclock.run(document, controllers={"mine": Counts}, duration="60 s", picture=False)
+    assert run.flows["spurious_timeouts"].sum() > 0
+    assert least < sum(found) <= most
+
+
 def test_the_digest_follows_source_attributes_and_bases() -> None:
     def digest(control: type[CongestionControl]) -> str | None:
         return ackclock.resolve(one_flow("mine"), controllers={"mine": control}).programs["mine"].digest
@@ -522,6 +555,54 @@ def test_the_digest_follows_source_attributes_and_bases() -> None:
     assert None not in digests
     assert digest(made(Fixed, helper=object())) is None
     assert digest(made(Fixed, on_timeout=lambda *_: digests)) is None
+
+
+HELD = """
+import ackclock
+GAIN = {gain}
+SHAPE = [1.0, {shape}]
+BOX = object()
+
+class Law:
+    def step(self):
+        return SHAPE[1]
+
+def growth(left, scale={default}):
+    return scale * left * Law().step()
+
+class Mine(ackclock.CongestionControl):
+    def on_ack(self, ack):
+        self.cwnd += GAIN * growth(self.slow_start(ack)) / self.cwnd
+
+    def on_congestion(self, signal):
+        return max(self.cwnd / 2.0, 2.0)
+
+class Boxed(Mine):
+    def undo(self, prior):
+        return prior if BOX else self.cwnd
+"""
+
+
+def test_the_digest_follows_the_globals_and_defaults_that_the_code_names(tmp_path: Path) -> None:
+    """The source is the same each time, as where a constant is read from the command line."""
+    file = tmp_path / "held.py"
+    file.write_text("the same", encoding="utf-8")
+
+    def digest(name: str, **values: float) -> str | None:
+        module = types.ModuleType("held")
+        module.__file__ = str(file)
+        code = compile(HELD.format(**{"gain": 1.0, "shape": 2.0, "default": 3.0, **values}), str(file), "exec")
+        sys.modules["held"] = module
+        try:
+            exec(code, vars(module))
+            return ackclock.resolve(one_flow("m"), controllers={"m": vars(module)[name]}).programs["m"].digest
+        finally:
+            del sys.modules["held"]
+
+    assert digest("Mine") is not None
+    assert digest("Mine") == digest("Mine")
+    assert len({digest("Mine"), digest("Mine", gain=2.0), digest("Mine", shape=3.0), digest("Mine", default=4.0)}) == 4
+    assert digest("Boxed") is None
 
 
 def test_the_cost_of_a_class_is_expected_and_its_replications_one_at_a_time() -> None:

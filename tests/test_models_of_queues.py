@@ -311,3 +311,32 @@ def test_the_numbers_of_the_papers() -> None:
     assert both.classic == pytest.approx((both.scalable / 2.0) ** 2)
     # Appenzeller and others: no buffer leaves Reno three quarters of the link.
     assert float(queues.aimd_sawtooth(0.0, 1000.0, 0.1).utilisation) == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize(("increase", "tolerance"), [(2.0, 0.1), (4.0, 0.35)])
+def test_a_cycle_has_as_many_drops_as_its_window_grows_by(increase: float, tolerance: float) -> None:
+    """The more packets a cycle loses, the longer is the recovery that the model leaves out: it has more cycles."""
+    link = {"name": "l", "rate": "10 Mbit/s", "delay": "20 ms", "buffer": "40 pkt"}
+    tcp = {
+        "preset": "linux-reno",
+        "congestion_control": "aimd",
+        "parameters": {"alpha": increase, "beta": 0.5},
+    }
+    scenario = {"link": [link], "flow": [{"path": ["l"], "tcp": tcp}], "run": {"duration": "600 s", "warmup": "50 s"}}
+    run = ackclock.run(scenario, picture=False)
+    (flow,) = run.summary["flows"]
+    found = queues.aimd_sawtooth(40.0, 10e6 / 12000.0, 0.0412, increase)
+    drops = run.links.loc["l", "dropped_packets"] / flow["fast_retransmits"]["mean"]
+    assert drops == pytest.approx(increase, rel=0.15)
+    assert float(found.loss_fraction) == pytest.approx(flow["loss_fraction"]["mean"], rel=tolerance)
+
+
+def test_models_of_queues_warn_outside_their_domain() -> None:
+    few = {"flows": 12, "bottleneck_rate": 74.3, "round_trip_time": 0.0811, "target": 0.0148}
+    warnings = queues.MODELS["queue_equilibrium"].warnings(**few)
+    assert [line.partition(":")[0] for line in warnings] == ["window", "drop_probability"]
+    steep = {"buffer": 40.0, "bottleneck_rate": 833.3, "round_trip_time": 0.0412}
+    warn = queues.MODELS["aimd_sawtooth"].warnings
+    assert [line.partition(":")[0] for line in warn(**steep, increase=8.0)] == ["increase_share"]
+    assert not warn(**steep, increase=4.0)
+    assert not warn(**{**steep, "bottleneck_rate": 200.0}, increase=1.0)

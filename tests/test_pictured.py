@@ -251,3 +251,15 @@ def test_of_queues_over_each_other_the_longest_of_each_run_is_drawn(
     looks = [[(line.get_marker(), line.get_color()) for line in lines] for lines in (marks, handles)]
     assert looks[0] == looks[1]
     assert len(set(looks[0])) == 2
+
+
+def test_a_fault_names_the_function_that_was_called() -> None:
+    result = ackclock.run(TWO)
+    wrong: Any = "cwnd"
+    for name, call in (("plot", result.plot), ("chart", result.chart)):
+        with pytest.raises(ArgumentError, match=rf"^Result.{name}\(\)"):
+            call(panels=["window"])
+        with pytest.raises(ArgumentError, match=rf"^Result.{name}\(\)"):
+            call(wrong)
+    with pytest.raises(ArgumentError, match=r"^Result.save_picture\(\)"):
+        result.save_picture("picture.png", wrong)

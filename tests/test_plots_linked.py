@@ -125,6 +125,16 @@ def test_the_rates_add_up_to_what_was_acknowledged() -> None:
     assert mean * 1e6 * 20.0 / 12_000.0 == pytest.approx(acked, rel=1e-9)
 
 
+def test_what_is_sent_again_is_a_hollow_mark_beside_the_full_ones_of_its_flow() -> None:
+    two = '[[flow]]\nname = "two"\npath = ["line"]\ntcp = "linux-reno"\n[run]'
+    result, _ = linked(LINE.format(tcp="linux-reno").replace("[run]", two))
+    lines = {line.get_label(): line for line in result.plot(panels=["sequence"]).axes[0].lines}
+    for name in result.resolved.flow_names:
+        first, again = lines[f"{name}: sent"], lines[f"{name}: sent again"]
+        assert again.get_color() == first.get_color()
+        assert (again.get_markerfacecolor(), first.get_markerfacecolor()) == ("none", first.get_color())
+
+
 def test_round_trips_are_never_below_the_empty_path() -> None:
     _, chart = linked(LINE.format(tcp="linux-reno"))
     shown = panel(chart, "Round trips")
@@ -154,3 +164,14 @@ def test_only_the_first_replication_is_drawn() -> None:
     )
     (curve,) = panel(chart, "Round trips").curves
     assert (np.diff(curve.x) >= 0.0).all()
+
+
+def test_a_rate_that_changes_in_steps_is_drawn_as_it_was_and_no_link_is_called_the_slowest() -> None:
+    steps = '[["0 s", "10 Mbit/s"], ["5 s", "2 Mbit/s"], ["7.003 s", "20 Mbit/s"]], repeat = "15 s"'
+    process = f'rate_process = {{ kind = "steps", steps = {steps} }}'
+    text = LINE.format(tcp="linux-reno").replace('rate = "10 Mbit/s"', process)
+    result, chart = linked(text)
+    assert not panel(chart, "Rates").lines
+    (line,) = result.plot(panels=["link-rate"]).axes[0].lines
+    assert np.asarray(line.get_xdata()).tolist() == [0.0, 5.0, 7.003, 15.0, 20.0]
+    assert np.asarray(line.get_ydata()).tolist() == [10.0, 2.0, 20.0, 10.0, 10.0]

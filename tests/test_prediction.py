@@ -444,3 +444,28 @@ def test_a_few_packets_take_a_round_trip_and_not_less(size: str) -> None:
     measured = float(ackclock.run(document).flows.fct_acked_mean_s.iloc[0])
     least = 8 * (1000 if size == "1 kB" else 1500) / 1e6
     assert least <= numbers["transfer_s"] <= 1.001 * measured
+
+
+@pytest.mark.parametrize("packets", [1, 2, 3, 7, 8, 14, 21, 22, 34])
+@pytest.mark.parametrize("tcp", ['"reno-rfc5681"', '{ preset = "reno-ns2", ack_every = 2, ack_delay = "200 ms" }'])
+def test_a_transfer_to_a_receiver_that_delays_acks_takes_whole_rounds_of_whole_acks(tcp: str, packets: int) -> None:
+    """The last packet of an odd number waits for the timer, as does the first one of a first window of one."""
+    line = (
+        '[[link]]\nname = "line"\nrate = "50 Mbit/s"\ndelay = "20 ms"\nbuffer = "500 pkt"\n[[flow]]\npath = ["line"]\n'
+    )
+    run = ackclock.run(f'{line}size = "{packets} pkt"\ntcp = {tcp}\n[run]\nduration = "30 s"', picture=False)
+    pairs = {pair.key: pair for pair in ackclock.compare(run).pairs if pair.model == "short-flow"}
+    assert pairs["transfer_whole_rounds_s"].difference == pytest.approx(0.0, abs=0.006)
+    waits = 0.2 * (packets % 2 if "rfc5681" in tcp else 1 + (packets - 1) % 2)
+    assert pairs["transfer_s"].predicted >= waits + 0.04
+
+
+def test_delayed_acks_between_long_round_trips_are_said_to_be_left_out() -> None:
+    def warnings(delay: str) -> str:
+        line = f'[[link]]\nname = "line"\nrate = "50 Mbit/s"\ndelay = "{delay}"\nbuffer = "500 pkt"\n'
+        flow = '[[flow]]\npath = ["line"]\nsize = "9 pkt"\ntcp = "reno-rfc5681"\n[run]\nduration = "30 s"'
+        (found,) = (one for one in ackclock.predict(line + flow).applicable if one.model == "short-flow")
+        return "; ".join(found.warnings)
+
+    assert "200 ms after a packet" in warnings("150 ms")
+    assert "after a packet" not in warnings("20 ms")

@@ -234,7 +234,10 @@ def test_the_formulas_by_measured_losses_are_those_of_the_control() -> None:
         predict_from_measured(resolved(preset), rows) for preset in ("linux-reno", "linux-cubic", "linux-bbr")
     )
     assert isinstance(reno, ModelPrediction)
-    assert {number.key for number in reno.numbers} == {"square_root_bps", "pftk_bps"}
+    assert {number.key for number in reno.numbers} == {"square_root_bps", "pftk_sack_bps"}
+    (without,) = predict_from_measured(resolved({"preset": "linux-reno", "sack": False}), rows)
+    assert isinstance(without, ModelPrediction)
+    assert {number.key for number in without.numbers} == {"square_root_bps", "pftk_bps"}
     assert isinstance(cubic, ModelPrediction)
     assert {number.key for number in cubic.numbers} == {"cubic_bps"}
     assert bbr == Inapplicable(*LOSSES, (NO_LAW,))

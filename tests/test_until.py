@@ -6,9 +6,9 @@ import pytest
 
 import ackclock
 from ackclock.errors import ScenarioError, SweepError
-from ackclock.precision import longer
+from ackclock.precision import longer, relative_half_width
 from ackclock.scenario import load, resolve
-from fakes import make_replication, make_resolved
+from fakes import make_flow, make_replication, make_resolved
 
 TEXT = """
 [[link]]
@@ -46,19 +46,19 @@ def test_until_is_short_for_a_precision() -> None:
 
 
 def test_the_run_is_as_long_as_it_takes_and_runs_again_alike() -> None:
-    result = ackclock.run(TEXT + 'duration = "until 1%"', picture=False)
+    result = ackclock.run(TEXT + 'duration = "until 2%"', picture=False)
     found, duration = result.summary["precision"], result.summary["duration_s"]
     assert found is not None
-    assert found["reached"] <= 0.01
+    assert found["reached"] <= 0.02
     assert duration in [100.0 * 2**times for times in range(1, 7)]
     assert result.resolved.run.duration_s == duration
     assert ackclock.run(result.resolved, picture=False).summary == result.summary
     shorter = ackclock.run(
-        TEXT + f'duration = "{duration / 2} s"\nprecision = {{ within = "1%", longest = "{duration / 2} s" }}',
+        TEXT + f'duration = "{duration / 2} s"\nprecision = {{ within = "2%", longest = "{duration / 2} s" }}',
         picture=False,
     ).summary["precision"]
     assert shorter is not None
-    assert shorter["reached"] is None or shorter["reached"] > 0.01
+    assert shorter["reached"] is None or shorter["reached"] > 0.02
 
 
 def test_the_longest_run_without_the_precision_is_said_to_be() -> None:
@@ -119,3 +119,43 @@ def test_all_flows_are_those_without_end() -> None:
     found = ackclock.run(text, picture=False).summary["precision"]
     assert found is not None
     assert found["reached"] <= 0.03
+
+
+SHARED = """
+[[link]]
+name = "l"
+rate = "5 Mbit/s"
+delay = "20 ms"
+buffer = "40 pkt"
+[[flow]]
+name = "cubic"
+path = ["l"]
+tcp = "linux-cubic"
+[[flow]]
+name = "reno"
+path = ["l"]
+tcp = "linux-reno"
+[run]
+warmup = "20 s"
+"""
+
+
+def test_each_flow_of_a_full_link_is_known_not_their_sum_alone() -> None:
+    """Two flows that fill a link have a sum of 5 Mbit/s at once, and shares within 5% only after minutes."""
+    found = ackclock.run(SHARED + 'duration = "until 5%"', picture=False)
+    flows, precision = found.flows, found.summary["precision"]
+    halves = (flows["throughput_bps_high"] - flows["throughput_bps_low"]) / 2.0 / flows["throughput_bps"]
+    assert halves.max() <= 0.05
+    assert precision is not None
+    assert precision["reached"] == pytest.approx(halves.max())
+    assert found.summary["duration_s"] > 100.0
+
+
+def test_of_several_flows_the_least_known_one_decides_over_replications_too() -> None:
+    precision = {"element": "flow", "name": "*", "quantity": "goodput_bps", "within": 0.02, "most": 9, "batch": 2}
+    resolved = make_resolved([make_flow("a", start_spread_s=1.0), make_flow("b")], precision=precision)
+    runs = [
+        make_replication(resolved, number, flows={"delivered_packets": delivered})
+        for number, delivered in enumerate(([900.0, 1100.0], [1100.0, 900.0]))
+    ]
+    assert relative_half_width(resolved, runs) == pytest.approx(12.706 * 0.1, rel=1e-4)

@@ -1,4 +1,4 @@
-"""Congestion controls of your own: the base class, what it sees, and the identity of a class.
+"""Congestion controls of your own: the base class, and what it sees.
 
 >>> from ackclock.controls import CongestionControl
 >>> class Mine(CongestionControl):
@@ -12,14 +12,11 @@
 """
 
 import ctypes
-import hashlib
 import inspect
 import re
-from abc import ABC, abstractmethod
+from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping
 from math import ceil, inf
-from os.path import realpath
-from pathlib import Path
 from types import FunctionType
 from typing import Any, Final
 
@@ -29,14 +26,28 @@ from ackclock.errors import ArgumentError, Fault
 __all__ = ["AckSample", "CongestionControl", "Connection", "Controllers", "Signal"]
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_+-]{0,63}")
-_DIGEST = 16
 
 
-class CongestionControl(ABC):
+class _Made(ABCMeta):
+    """The class of the classes, which looks at each object once it is made."""
+
+    def __call__(cls, *arguments: Any, **named: Any) -> Any:
+        made = super().__call__(*arguments, **named)
+        for name in ("cwnd", "ssthresh"):
+            if name in vars(made):
+                given = f"{name} = {vars(made)[name]!r}"
+                hint = f"set self.{name} in on_ack, or the field initial_window of the flow's tcp"
+                problem = f"sets self.{name}, which the sender sets before each call"
+                raise ArgumentError(Fault(f"{cls.__name__}.__init__", problem, given, hint=hint))
+        return made
+
+
+class CongestionControl(metaclass=_Made):
     """A congestion control; each connection (each transfer of a web source) has an object of its own.
 
     The sender finds losses, repairs them and sends; the control says how much may be in flight. Packets are whole,
-    times are in seconds. An exception, or a window that is not a number from 1 on, ends the run with an `EngineError`.
+    times are in seconds. An object is made at the first call for its connection. An exception, or a window that is
+    not a number from 1 on, ends the run with an `EngineError`.
 
     Parameters
     ----------
@@ -219,65 +230,6 @@ def _not_run(method: object) -> str | None:
     if inspect.isgeneratorfunction(method) or inspect.isasyncgenfunction(method):
         return "a generator function"
     return "an async function" if inspect.iscoroutinefunction(method) else None
-
-
-def identity(control: type[CongestionControl]) -> tuple[str, str | None]:
-    """Identify a class, for the names of stored points.
-
-    Parameters
-    ----------
-    control : type
-        The class.
-
-    Returns
-    -------
-    tuple of str and str or None
-        Its name, and a digest of the files that define it and its bases, and of its attributes. None if they do not say
-        all: it was made in a function or typed in, or an attribute is neither code nor a plain value.
-    """
-    name = f"{control.__module__}.{control.__qualname__}"
-    digest = hashlib.blake2b(name.encode(), digest_size=_DIGEST)
-    for one in control.__mro__:
-        if one in (CongestionControl, ABC, object):
-            continue
-        content = _content(one)
-        if content is None:
-            return name, None
-        digest.update(content)
-    return name, digest.hexdigest()
-
-
-def _content(control: type) -> bytes | None:
-    """Give the source of a class and its plain attributes; None if something else belongs to it."""
-    if "<" in control.__qualname__:
-        return None
-    try:
-        source = Path(inspect.getfile(control)).read_bytes()
-    except (OSError, TypeError):
-        return None
-    own = {key: value for key, value in vars(control).items() if not key.startswith(("__", "_abc_"))}
-    plain = {key: value for key, value in sorted(own.items()) if _is_plain(value)}
-    if not all(key in plain or _is_code(value, control) for key, value in own.items()):
-        return None
-    return source + repr(plain).encode()
-
-
-def _is_plain(value: object) -> bool:
-    if isinstance(value, tuple):
-        return all(_is_plain(one) for one in value)
-    return value is None or isinstance(value, bool | int | float | str | bytes)
-
-
-def _is_code(value: object, control: type) -> bool:
-    """Return whether an attribute is a function that the file of its class defines, without variables from around."""
-    if isinstance(value, staticmethod | classmethod):
-        value = value.__func__
-    if isinstance(value, property):
-        return all(_is_code(one, control) for one in (value.fget, value.fset, value.fdel) if one is not None)
-    if not isinstance(value, FunctionType):
-        return False
-    around = set(value.__code__.co_freevars) - {"__class__"}
-    return not around and realpath(value.__code__.co_filename) == realpath(inspect.getfile(control))
 
 
 def interrupt(threads: list[int]) -> None:

@@ -99,8 +99,19 @@ class Pictured:
         LimitError
             Panels need traces that were not recorded, and the run is long.
         """
-        check_arguments("Result.chart", reference_lines=(reference_lines, REFERENCE_LINES))
-        choice = chosen("Result.chart", self.resolved, self.summary, panels, between, flows)
+        return self._described("Result.chart", reference_lines, panels, between, flows)
+
+    def _described(
+        self,
+        function: str,
+        reference_lines: Sequence[ReferenceLine],
+        panels: Sequence[str] | None = None,
+        between: tuple[float, float] | None = None,
+        flows: Sequence[str] | None = None,
+    ) -> Chart:
+        """Describe the picture for a function, whose name faults have."""
+        check_arguments(function, reference_lines=(reference_lines, REFERENCE_LINES))
+        choice = chosen(function, self.resolved, self.summary, panels, between, flows)
         if choice is not None:
             return self._chosen(choice, reference_lines)
         if OVERVIEW not in self.traces:
@@ -174,7 +185,7 @@ class Pictured:
         --------
         >>> result.plot(panels=["cwnd", "rtt", "sequence"], between=(10, 20))  # doctest: +SKIP
         """
-        return _drawn(self.chart(reference_lines, panels=panels, between=between, flows=flows), axes)
+        return _drawn(self._described("Result.plot", reference_lines, panels, between, flows), axes)
 
     def save_picture(self, path: str | Path, reference_lines: Sequence[ReferenceLine] = ()) -> None:
         """Draw the picture into one file, in the format of its ending (png, svg, pdf).
@@ -192,7 +203,7 @@ class Pictured:
             The run recorded no overview to draw, or the file cannot be written.
         """
         check_arguments("Result.save_picture", path=(path, PATH))
-        picture = self.plot(reference_lines)
+        picture = _picture(self._described("Result.save_picture", reference_lines))
         folders.write_file(Path(path), picture.save)
 
     def _chosen(self, choice: Choice, reference_lines: Sequence[ReferenceLine] = (), *, over: bool = False) -> Chart:
@@ -295,11 +306,17 @@ def plot(  # noqa: PLR0913  all but two by name
     return _drawn(_together(charts, names), axes)
 
 
+def _picture(chart: Chart) -> Picture:
+    from ackclock.plots import chart_picture  # noqa: PLC0415  half a second that other uses need not pay
+
+    return chart_picture(chart)
+
+
 def _drawn(chart: Chart, axes: AxesLike | None) -> Picture | None:
-    from ackclock.plots import chart_picture, draw_into  # noqa: PLC0415  half a second that other uses need not pay
+    from ackclock.plots import draw_into  # noqa: PLC0415  half a second that other uses need not pay
 
     if axes is None:
-        return chart_picture(chart)
+        return _picture(chart)
     draw_into(chart, axes)
     return None
 

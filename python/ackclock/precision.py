@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ackclock.batches import intervals, is_exact, residuals
 from ackclock.replication import Replication
 from ackclock.scenario import Resolved
-from ackclock.scenario.resolved import PrecisionSettings
-from ackclock.stats import estimate
-from ackclock.summary import quantity_places, quantity_values, replication_values
+from ackclock.scenario.resolved import ALL_FLOWS, PrecisionSettings
+from ackclock.stats import Estimate, estimates
+from ackclock.summary import quantity_places, replication_values
 from ackclock.wording import half_width, plural, seconds
 
 
@@ -110,7 +111,7 @@ def is_met(resolved: Resolved, replications: Sequence[Replication]) -> bool:
 
 
 def relative_half_width(resolved: Resolved, replications: Sequence[Replication]) -> float | None:
-    """Compute half the interval of the wanted quantity over its mean [1].
+    """Compute half the interval of the wanted quantity over its mean [1]; of all flows, that of the least known one.
 
     Parameters
     ----------
@@ -122,19 +123,37 @@ def relative_half_width(resolved: Resolved, replications: Sequence[Replication])
     Returns
     -------
     float or None
-        `None` if no precision is wanted, if there are too few values for an interval, or if their mean is 0 and they
-        differ.
+        `None` if no precision is wanted, or if of any mean there are too few values for an interval, or it is 0 and
+        they differ.
     """
     wanted = resolved.run.precision
     if wanted is None:
         return None
-    if len(replications) == 1:
-        return _within_one_run(resolved, replications[0], wanted)
-    values = [
-        float(np.mean(quantity_values(resolved, one, wanted.element, wanted.name, wanted.quantity)))
-        for one in replications
-    ]
-    found = estimate(values, resolved.run.confidence, exact=resolved.is_deterministic)
+    find = _within_one_run if len(replications) == 1 else _of_replications
+    reached = find(resolved, replications, wanted) if replications else []
+    known = [one for one in reached if one is not None]
+    return max(known) if known and len(known) == len(reached) else None
+
+
+def _means(resolved: Resolved, wanted: PrecisionSettings, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give what shall be known of rows: the mean over those of a name; of all flows each one its own.
+
+    The mean over all flows of a full link is known long before the share of any of them.
+    """
+    chosen = rows[quantity_places(resolved, wanted.element, wanted.name)]
+    return chosen if wanted.name == ALL_FLOWS else np.asarray(chosen.mean(axis=0, keepdims=True))
+
+
+def _of_replications(
+    resolved: Resolved, replications: Sequence[Replication], wanted: PrecisionSettings
+) -> list[float | None]:
+    """Compute half the interval of each mean over replications, over it [1]."""
+    tables = [replication_values(resolved, one)[wanted.element][wanted.quantity] for one in replications]
+    means = np.stack([_means(resolved, wanted, table) for table in tables])
+    return [_relative(one) for one in estimates(means, resolved.run.confidence, exact=resolved.is_deterministic)]
+
+
+def _relative(found: Estimate) -> float | None:
     if found["mean"] is None or found["low"] is None or found["high"] is None:
         return None
     half = (found["high"] - found["low"]) / 2.0
@@ -143,18 +162,23 @@ def relative_half_width(resolved: Resolved, replications: Sequence[Replication])
     return half / abs(found["mean"]) if found["mean"] else None
 
 
-def _within_one_run(resolved: Resolved, run: Replication, wanted: PrecisionSettings) -> float | None:
-    """Compute half the interval by batch means of the mean over what is wanted, over that mean [1]."""
+def _within_one_run(
+    resolved: Resolved, replications: Sequence[Replication], wanted: PrecisionSettings
+) -> list[float | None]:
+    """Compute half the interval of each mean by batch means, over it [1]."""
     if is_exact(resolved):
-        return 0.0
-    chosen = quantity_places(resolved, wanted.element, wanted.name)
+        return [0.0]
+    run = replications[0]
     values = replication_values(resolved, run)[wanted.element][wanted.quantity]
     deviations = residuals(run, wanted.element, wanted.quantity, values)
     if deviations is None:
-        return None
-    mean = values[chosen].mean(keepdims=True)
-    halves, counts = intervals(resolved, run, deviations[chosen].mean(axis=0, keepdims=True), mean)
-    return float(halves[0] / abs(mean[0])) if counts[0] and mean[0] else None
+        return [None]
+    means = _means(resolved, wanted, values)
+    halves, counts = intervals(resolved, run, _means(resolved, wanted, deviations), means)
+    return [
+        half / abs(mean) if count and mean else None
+        for half, count, mean in zip(halves.tolist(), counts.tolist(), means.tolist(), strict=True)
+    ]
 
 
 def precision_summary(resolved: Resolved, replications: Sequence[Replication]) -> dict[str, Any] | None:

@@ -194,25 +194,6 @@ def row_names(resolved: Resolved, kind: str) -> list[str]:
     return [element.name for element in elements[kind]]
 
 
-def quantity_values(resolved: Resolved, replication: Replication, element: str, name: str, quantity: str) -> Values:
-    """Give a quantity of one flow or link, or of all flows of a name, in one replication.
-
-    Parameters
-    ----------
-    resolved : Resolved
-        The scenario that was run.
-    replication : Replication
-        A finished replication.
-    element : str
-        "flow", "link", "completion" or "ping".
-    name : str
-        Of the flow or link, or of counted flows without their numbers.
-    quantity : str
-        One of `ackclock.quantities`.
-    """
-    return _VALUES[element](resolved, replication)[quantity][quantity_places(resolved, element, name)]
-
-
 def quantity_places(resolved: Resolved, element: str, name: str) -> list[int]:
     """Find the rows of a kind that have a name; that of counted flows means several.
 

@@ -62,12 +62,21 @@ def filled_buffer(cycle: list[Step], rate: float, rtt: float) -> tuple[float, fl
     return sent / (rate * total), waiting / total, total, 1.0 / sent
 
 
-def aimd_at_buffer(
+def one_loss_at_buffer(
     buffer: float, rate: float, rtt: float, add: float, beta: float, *, steps: int = 2000
 ) -> tuple[float, float, float, float]:
     peak = rate * rtt + buffer
-    cycle = list(linear_growth(lambda window: max(rtt, window / rate), add, beta * peak, peak, steps))
-    return filled_buffer(cycle, rate, rtt)
+    return filled_buffer(
+        list(linear_growth(lambda window: max(rtt, window / rate), add, beta * peak, peak, steps)), rate, rtt
+    )
+
+
+def aimd_at_buffer(
+    buffer: float, rate: float, rtt: float, add: float, beta: float
+) -> tuple[float, float, float, float]:
+    utilisation, queue, period, loss = one_loss_at_buffer(buffer, rate, rtt, add, beta)
+    # The window grows by `add` in the round trip until the flow hears of its first loss, and does not fit by as much.
+    return utilisation, queue, period, loss * max(1.0, add)
 
 
 def cubic_at_buffer(
@@ -105,7 +114,7 @@ def converging_cubic_at_buffer(
         window = beta * heard
     used, queue, total, _ = filled_buffer(steps[ends[3] :], rate, rtt)
     period = total / 8.0
-    reno = aimd_at_buffer(buffer, rate, rtt, 3.0 * (1.0 - beta) / (1.0 + beta), beta)
+    reno = one_loss_at_buffer(buffer, rate, rtt, 3.0 * (1.0 - beta) / (1.0 + beta), beta)
     return reno if reno[2] < period else (used, queue, period, 1.0 / (used * rate * period))
 
 

@@ -70,6 +70,40 @@ def test_what_is_read_from_the_folder_and_chosen_has_the_same_intervals(data: xr
 
 
 @pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: data.isel(replication=slice(0, 2)),
+        lambda data: data.sum("flow"),
+        lambda data: data.mean(BUFFER),
+        lambda data: data - data.isel({BUFFER: 0}),
+        lambda data: data.assign(flow_throughput_bps=data.flow_throughput_bps / 1e6),
+    ],
+)
+def test_the_intervals_of_what_xarray_made_of_the_data_are_of_their_own_values(data: xr.Dataset, change: Any) -> None:
+    changed = change(data)
+    ours, asked = changed.ackclock.interval("flow_throughput"), changed.ackclock.interval("flow_throughput", 0.95)
+    xr.testing.assert_allclose(ours, asked)
+    values = changed.flow_throughput_bps.transpose("replication", ...)
+    expected = estimate(values.to_numpy().reshape(len(values), -1)[:, -1].tolist(), 0.95)
+    assert float(ours["low"].to_numpy().flat[-1]) == pytest.approx(expected["low"])
+
+
+def test_stored_ends_of_single_runs_are_given_as_long_as_they_are_about_the_value(data: xr.Dataset) -> None:
+    single = ackclock.sweep(SCENARIO, {BUFFER: [10, 20]}, replications=1, duration="60 s", jobs=1)
+    stored, found = single.flow_throughput_bps_low, single.ackclock.interval("flow_throughput")
+    assert np.isfinite(stored).all()
+    assert (found["low"] == stored).all()
+    chosen = single.sel(flow="two").isel({BUFFER: [1]}).ackclock.interval("flow_throughput")
+    assert (chosen["low"] == stored.sel(flow="two").isel({BUFFER: [1]})).all()
+    one_of_three = data.isel(replication=[1])
+    added = single.sum("flow")
+    scaled = single.assign(flow_throughput_bps=single.flow_throughput_bps / 1e6)
+    for other in (one_of_three, added, scaled):
+        with pytest.raises(SweepError, match="too few replications; given 1 replication"):
+            other.ackclock.interval("flow_throughput")
+
+
+@pytest.mark.parametrize(
     ("ask", "message"),
     [
         (lambda data: data.ackclock.interval("flow_thruput_bps"), "did you mean flow_throughput_bps"),

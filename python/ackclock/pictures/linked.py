@@ -305,19 +305,21 @@ def _rates(resolved: Resolved, rows: pd.DataFrame, reference_lines: "Sequence[Re
 
 
 def _slowest_bps(resolved: Resolved, flow: ResolvedFlow) -> float | None:
-    """Give the rate of the slowest link of a flow's path [bit/s]; None if all are unlimited."""
-    rates = (resolved.elements[index].rate_bps for index in flow.path)
-    return min((rate for rate in rates if rate is not None), default=None)
+    """Give the rate of the slowest link of a flow's path [bit/s]; None if none has one, or the rate of one changes."""
+    path = [resolved.elements[index] for index in flow.path]
+    if any(one.rate_process is not None for one in path):
+        return None
+    return min((one.rate_bps for one in path if one.rate_bps is not None), default=None)
 
 
 def _numbers(resolved: Resolved, rows: pd.DataFrame, events: "Sequence[Events]") -> Panel:
-    """Draw the time-sequence graph: packets sent, those sent again, and what is acknowledged."""
+    """Draw the time-sequence graph: packets sent, those sent again as hollow marks, and what is acknowledged."""
     curves: list[Curve] = []
     several, drawn = len(resolved.flow_names) > 1, resolved.flow_names[:MOST_LINES]
     for kind, label, style in (
         ("sent", "sent", "marks"),
         (_ACKNOWLEDGED, "acknowledged", "step"),
-        (_RETRANSMITTED, "sent again", "marks"),
+        (_RETRANSMITTED, "sent again", "theory-marks"),
     ):
         flows = _by_flow(rows, "sequence", kind)
         for number, name in enumerate(drawn):

@@ -11,11 +11,14 @@ from ackclock.pictures.parts import MOST_LINES, TIME, by_name, end_s, of_kind, s
 from ackclock.scenario import Resolved
 from ackclock.scenario.copies import described_name
 from ackclock.scenario.resolved_buffers import ByteBuffer, PacketBuffer
+from ackclock.scenario.resolved_rates import StepsRate
 from ackclock.units import show
 from ackclock.wording import plural
 
 MBIT: Final = 1e6
 HEADROOM: Final = 1.05
+MOST_STEPS: Final = 2000
+"""Steps of a rate that are drawn one by one; of more, their means over the intervals of the overview."""
 FAR: Final = 4.0
 """Ratio of a buffer to the longest queue above which it is not drawn: the queue would be a line on the axis."""
 
@@ -99,10 +102,19 @@ def rate_panel(resolved: Resolved, overview: pd.DataFrame, names: Sequence[str])
         return None
     free = iter(number for number in range(len(names) + MOST_LINES) if number >= len(names))
     colours = [names.index(name) if name in names else next(free) % MOST_LINES for name in drawn]
-    rows = [rates[name].assign(value=rates[name]["value"] / MBIT) for name in drawn]
+    rows = [_rate_rows(resolved, name, rates[name]) for name in drawn]
     end = end_s(resolved)
     curves = [step_curve(name, own, end, colour) for name, own, colour in zip(drawn, rows, colours, strict=True)]
     return Panel(TIME, "rate [Mbit/s]", curves, spans=warmup(resolved), x_range=(0.0, end))
+
+
+def _rate_rows(resolved: Resolved, name: str, means: pd.DataFrame) -> pd.DataFrame:
+    """Give a rate [Mbit/s] at each step, where steps are given and few; else its means over the overview's grid."""
+    process = resolved.elements_by_name[name].rate_process
+    law = None if process is None else process.law
+    steps = law.steps_until(end_s(resolved), MOST_STEPS) if isinstance(law, StepsRate) else None
+    rows = means if steps is None else pd.DataFrame(steps, columns=["time_s", "value"])
+    return rows.assign(value=rows["value"] / MBIT)
 
 
 def _buffers(resolved: Resolved, names: Sequence[str], far: float) -> tuple[list[StraightLine], list[StraightLine]]:

@@ -11,6 +11,7 @@ from ackclock.models import classics, controls
 from ackclock.paths import losses
 from ackclock.prediction.cubic import cubic_numbers
 from ackclock.prediction.question import question
+from ackclock.prediction.random_loss import pftk_of
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
 from ackclock.prediction.scene import Scene
 from ackclock.scenario import Resolved
@@ -48,13 +49,20 @@ def predict_from_measured(
         return [Inapplicable(*LOSSES, ("there were as many loss indications as packets that arrived",))]
     if len(known) <= MOST_FLOWS:
         return [_prediction([pair], pair[0].name) for pair in known]
-    alike = ([pair for pair in known if pair[0].flow.tcp.sender.is_cubic == cubic] for cubic in (False, True))
-    return [_prediction(pairs, f"{len(pairs)} flows together") for pairs in alike if pairs]
+    alike: dict[str, list[tuple[Scene, Mapping[str, Any]]]] = {}
+    for pair in known:
+        alike.setdefault(_law(pair[0]), []).append(pair)
+    return [_prediction(pairs, f"{len(pairs)} flows together") for _, pairs in sorted(alike.items(), reverse=True)]
 
 
 def _has_law(scene: Scene) -> bool:
     sender = scene.flow.tcp.sender
     return sender.is_aimd or sender.is_cubic
+
+
+def _law(scene: Scene) -> str:
+    """Name the law of a flow's losses: flows are predicted together only by one."""
+    return "cubic" if scene.flow.tcp.sender.is_cubic else pftk_of(scene)[0]
 
 
 def _loss(scene: Scene, row: Mapping[str, Any]) -> float:
@@ -82,7 +90,7 @@ def _prediction(known: list[tuple[Scene, Mapping[str, Any]]], subject: str) -> M
     else:
         laws = {
             ("square_root_bps", "throughput by the square root"): _square_root,
-            ("pftk_bps", "throughput by PFTK"): _pftk,
+            pftk_of(known[0][0])[:2]: _pftk,
         }
         warnings = classics.MODELS["square_root_rate"].warnings(loss_probability=highest)
     numbers = [
@@ -113,4 +121,5 @@ def _pftk(scene: Scene, row: Mapping[str, Any]) -> float:
     timeout = scene.flow.tcp.sender.least_timeout_s(round_trip)
     window = LARGE_WINDOW if scene.max_window == inf else scene.max_window
     b = scene.flow.tcp.packets_per_ack
-    return float(classics.pftk_throughput(round_trip, _loss(scene, row), timeout, window, b)) * scene.packet_bits
+    _, _, pftk = pftk_of(scene)
+    return float(pftk(round_trip, _loss(scene, row), timeout, window, b)) * scene.packet_bits

@@ -55,7 +55,7 @@ def _by_packet(scene: Scene, law: LossLaw) -> ModelPrediction | Inapplicable:
     probability, b = law.probability, scene.flow.tcp.packets_per_ack
     timeout = scene.flow.tcp.sender.least_timeout_s(scene.round_trip_s)
     window = min(scene.max_window, LARGE_WINDOW)
-    key, text, pftk = _pftk(scene)
+    key, text, pftk = pftk_of(scene)
     rates = (
         (
             "square_root_bps",
@@ -76,7 +76,7 @@ def _by_packet(scene: Scene, law: LossLaw) -> ModelPrediction | Inapplicable:
     )
 
 
-def _pftk(scene: Scene) -> tuple[str, str, Callable[..., FloatArray]]:
+def pftk_of(scene: Scene) -> tuple[str, str, Callable[..., FloatArray]]:
     """Give the formula for a sender that repairs several losses in a round trip, or for one that does not."""
     sender = scene.flow.tcp.sender
     if isinstance(sender, SelectiveSettings) and sender.sack:

@@ -10,7 +10,7 @@ from ackclock.prediction.scene import NOT_AIMD, NOT_FILLING, Scene, busy_hosts, 
 from ackclock.scenario import Resolved
 from ackclock.scenario.losses import BernoulliLoss
 from ackclock.scenario.resolved_tcp import SelectiveSettings
-from ackclock.wording import amount, number, plural
+from ackclock.wording import amount, number, plural, seconds
 
 SHORT_FLOW = ("short-flow", "The latency of a short transfer (Cardwell, Savage, Anderson 2000)")
 LARGE_WINDOW = 1e9
@@ -96,7 +96,7 @@ def _window(scene: Scene) -> float:
 
 def _transfer_s(scene: Scene, packets: int, probability: float) -> float:
     tcp = scene.flow.tcp
-    sender, receiver = tcp.sender, tcp.receiver
+    sender = tcp.sender
     found = classics.short_flow_latency(
         packets,
         scene.round_trip_s,
@@ -105,23 +105,58 @@ def _transfer_s(scene: Scene, packets: int, probability: float) -> float:
         _window(scene),
         initial_window=sender.initial_window,
         packets_per_ack=tcp.packets_per_ack,
-        delayed_ack_time=receiver.ack_delay_s if sender.initial_window < receiver.ack_every else 0.0,
     )
     # The formula is continuous in the number of rounds, so that of a few packets it has less than one.
-    return max(float(found.transfer), scene.round_trip_s)
+    return max(float(found.transfer), scene.round_trip_s) + _ack_delays_s(scene, packets, probability)
+
+
+def _ack_delays_s(scene: Scene, packets: int, probability: float) -> float:
+    """Compute how long ACKs are delayed with nothing else in flight [s]: the first one, and the last one.
+
+    The first one is delayed if the first window is too small for an ACK, Cardwell's E[T_delack]. The last one is if the
+    packets behind the ACK before it are too few; with losses they are unknown. Linux's receivers acknowledge the
+    packets of short transfers at once.
+    """
+    sender, receiver = scene.flow.tcp.sender, scene.flow.tcp.receiver
+    if receiver.linux is not None:
+        return receiver.ack_delay_s if sender.initial_window < receiver.ack_every else 0.0
+    first = sender.initial_window < receiver.ack_every
+    rest = packets - int(sender.initial_window) if first else packets
+    last = probability == 0.0 and rest > 0 and rest % receiver.ack_every > 0
+    return receiver.ack_delay_s * (first + last)
 
 
 def _whole_rounds_s(scene: Scene, packets: int) -> float:
-    sender, bottleneck = scene.flow.tcp.sender, scene.bottleneck
+    """Compute the duration in whole round trips [s]; where ACKs are for several packets, whole ACKs open the window."""
+    tcp, bottleneck = scene.flow.tcp, scene.bottleneck
+    rate = inf if bottleneck is None else bottleneck.packet_rate
+    limit = min(scene.max_window, LARGE_WINDOW)
+    rounds, left, window = _whole_acks(scene, packets, min(limit, rate * scene.round_trip_s))
     found = classics.lossless_transfer_time(
-        packets,
-        scene.round_trip_s,
-        inf if bottleneck is None else bottleneck.packet_rate,
-        min(scene.max_window, LARGE_WINDOW),
-        initial_window=sender.initial_window,
-        packets_per_ack=scene.flow.tcp.packets_per_ack,
+        left, scene.round_trip_s, rate, limit, initial_window=window, packets_per_ack=tcp.packets_per_ack
     )
-    return float(found)
+    return rounds * scene.round_trip_s + float(found) + _ack_delays_s(scene, packets, 0.0)
+
+
+def _whole_acks(scene: Scene, packets: int, top: float) -> tuple[int, int, float]:
+    """Follow slow start by the ACKs of whole packets, up to the last round or to a window that fills the path.
+
+    Returns
+    -------
+    tuple of int, int and float
+        Rounds, packets that are left after them, and the window [pkt]. Nothing is followed where each packet opens the
+        window, as the model's rounds are whole there.
+    """
+    every, window = int(scene.flow.tcp.packets_per_ack), scene.flow.tcp.sender.initial_window
+    rounds, left, held = 0, packets, 0
+    while every > 1 and window < top and left > int(window) - held:
+        sent = int(window) - held
+        left, rounds = left - sent, rounds + 1
+        acks, held = divmod(held + sent, every)
+        if acks == 0:
+            acks, held = 1, 0
+        window += acks
+    return rounds, left, window
 
 
 def _handshake_s(scene: Scene, probability: float) -> float:
@@ -156,6 +191,12 @@ def _warnings(scene: Scene, packets: int) -> tuple[str, ...]:
     if bottleneck is not None and bottleneck.buffer < inf and packets / 2.0 > _window(scene) + bottleneck.buffer:
         full = number(bottleneck.buffer)
         found.append(f"slow start may overflow {bottleneck.name}'s {full} packets; the model has no loss")
+    receiver = scene.flow.tcp.receiver
+    if receiver.linux is None and receiver.ack_every > 1 and receiver.ack_delay_s < scene.round_trip_s:
+        found.append(
+            f"delayed ACKs leave between round trips too, {seconds(receiver.ack_delay_s)} after a packet; the model "
+            "has the first and the last one alone"
+        )
     early = isinstance(sender, SelectiveSettings) and sender.congestion_control.slow_start != "standard"
     if early and packets > _pipe(scene):
         found.append("HyStart may end slow start before the link is busy; the model's goes on")

@@ -49,7 +49,9 @@ def programs_of(function: str, controllers: "Controllers | None") -> Mapping[str
     """
     if controllers is None:
         return {}
-    from ackclock.controls import check_controllers, identity  # noqa: PLC0415  needs the engine, which reading does not
+    # Both need the engine, which reading does not.
+    from ackclock.control_identity import identity  # noqa: PLC0415
+    from ackclock.controls import check_controllers  # noqa: PLC0415
 
     check_controllers(function, controllers, tuple(CONGESTION_CONTROLS))
     return {name: ControlProgram(*identity(control)) for name, control in controllers.items()}

@@ -63,6 +63,16 @@ class StepsRate:
         rates = np.array([rate for _, rate in self.steps_bps])
         return _in_range(float(np.dot(np.diff(times), rates)) / end_s)
 
+    def steps_until(self, end_s: float, most: int) -> list[tuple[float, float]] | None:
+        """Give each step before the end of a run: from when [s] which rate [bit/s]; None if they are more than most."""
+        period_s = self.period_s or np.inf
+        rounds = 1 if period_s >= end_s else int(np.ceil(end_s / period_s))
+        if rounds * len(self.steps_bps) > most:
+            return None
+        starts = [number * period_s if number else 0.0 for number in range(rounds)]
+        steps = [(start + time, rate) for start in starts for time, rate in self.steps_bps]
+        return [(time, rate) for time, rate in steps if time < end_s]
+
 
 @dataclass(frozen=True, slots=True)
 class RateStateSettings:

@@ -139,7 +139,7 @@ class Precision(Table):
 
     quantity: Annotated[str, Text(200, "flow.web.goodput")] = entry(
         "what is to be known: flow.NAME or link.NAME and a quantity of the result, with its unit or without; the name "
-        "of counted flows stands for their mean, and * for all without end; completion.NAME and ping.NAME for "
+        "of counted flows stands for their mean, and * for each flow without end; completion.NAME and ping.NAME for "
         "completion times and pings",
         "flow.*.throughput",
     )
@@ -162,7 +162,7 @@ class Run(Table):
     """Duration, replications and seed of a run."""
 
     duration: Annotated[float, Duration(Amount("2000 s", (_DURATION,)), Percent("2%"))] = entry(
-        'simulated time; "until 2%" makes the run longer until the throughput of all flows is known to that, which is '
+        'simulated time; "until 2%" makes the run longer until the throughput of each flow is known to that, which is '
         'short for duration = "100 s" and precision = { within = "2%", longest = "6400 s" }'
     )
     warmup: RunTime = entry("time before the measurement", 0.0, toml="0 s")
@@ -186,7 +186,7 @@ class Run(Table):
 class Trace(Table):
     """Selection of what is recorded; what is not asked for costs nothing."""
 
-    cwnd: Switch = entry("cwnd, ssthresh, flight size and RTO of each flow at each change", default=False)
+    cwnd: Switch = entry("cwnd, ssthresh, packets in flight and RTO of each flow at each change", default=False)
     rtt: Switch = entry("round-trip times as measured", default=False)
     sequence: Switch = entry("packets sent and acknowledged", default=False)
     queue: Switch = entry("queue length at each change", default=False)

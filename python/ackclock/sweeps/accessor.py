@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Final, overload
+from typing import TYPE_CHECKING, Final, overload
 
 import numpy as np
 
 from ackclock.errors import Fault, SweepError
 from ackclock.scenario.arguments import NUMBER, TEXT, check_arguments
-from ackclock.stats import estimates
+from ackclock.sweeps.ends import DEFAULT_CONFIDENCE, REPLICATION, ROUNDING, ends
 from ackclock.sweeps.pictured import against_panels, curve_panels, heat_panels
 from ackclock.sweeps.scales import DIGITS, scale_of
 from ackclock.tables import Printed, TableText, html_table, rich_table
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ackclock.charts import Chart
     from ackclock.plots import AxesLike, Picture
 
-REPLICATION: Final = "replication"
 ELEMENTS: Final = ("flow", "link", "completion", "ping", "class")
 """Dimensions that are not axes of a sweep, apart from the replications."""
 DEFAULT: Final = "flow_throughput_bps"
@@ -36,8 +35,6 @@ SHOWN: Final = (
 MOST_ROWS: Final = 60
 LEAST: Final = 2
 """Least number of replications that give an interval."""
-ROUNDING: Final = 1e-9
-"""Relative half-width of an interval below which it is the rounding of sums."""
 
 
 class SweepAccessor(Printed):
@@ -73,8 +70,8 @@ class SweepAccessor(Printed):
             A simulated variable, with its unit (``"flow_throughput_bps"``) or without it.
         confidence : float, optional
             Probability that an interval holds the true mean [1], above 0 and below 1: Student's t over the
-            replications. By default the intervals of the runs: at their run.confidence, also by batch means of one run,
-            and points where nothing is random.
+            replications. By default that of the runs, their run.confidence, and of points with one replication the
+            interval by batch means, or a point where nothing is random, as long as it is about the value that is there.
 
         Returns
         -------
@@ -210,28 +207,11 @@ class SweepAccessor(Printed):
         """Give mean, low and high of a variable, the ends nan where there is no interval."""
         variable = self._data[name]
         mean = variable.mean(REPLICATION)
-        ends = [f"{name}_{end}" for end in ("low", "high")]
-        if confidence is None and all(end in self._data for end in ends):
-            low, high = (self._data[end] for end in ends)
-        elif confidence is None:
-            low = high = mean * np.nan
-        else:
-            low, high = _student(variable, mean, confidence)
+        low, high = ends(self._data, name, mean, confidence)
         found = mean.to_dataset(name="mean").assign(low=low, high=high)
         attributes = {**variable.attrs, "variable": name}
-        if confidence is not None or "confidence" in self._data.attrs:
-            attributes["confidence"] = str(confidence or self._data.attrs["confidence"])
+        attributes["confidence"] = str(confidence or self._data.attrs.get("confidence", DEFAULT_CONFIDENCE))
         return found.assign_attrs(attributes)
-
-
-def _student(variable: "xr.DataArray", mean: "xr.DataArray", confidence: float) -> Any:
-    """Compute Student's t intervals over the replications of each point."""
-    stacked = variable.transpose(REPLICATION, *mean.dims)
-    columns = np.asarray(stacked.values, dtype=float).reshape(stacked.sizes[REPLICATION], -1)
-    found = estimates(columns, confidence)
-    for end in ("low", "high"):
-        values = [np.nan if one[end] is None else one[end] for one in found]
-        yield mean.copy(data=np.array(values).reshape(mean.shape))
 
 
 def _coordinate(values: "xr.DataArray", place: int) -> str:

@@ -120,7 +120,7 @@ def _check_programs(points: Sequence[Resolved], store: Store, cluster: str | Non
     if isinstance(store, Folder):
         for name, program in programs.items():
             if program.digest is None:
-                allowed = "a class at the top of a module, whose attributes are methods and plain values"
+                allowed = "a class at the top of a module, whose attributes and globals are code and plain values"
                 problem = "has a source that is not known, so that its points cannot be kept"
                 raise SweepError(Fault(f'controllers["{name}"]', problem, program.name, allowed, "leave out `out`"))
 

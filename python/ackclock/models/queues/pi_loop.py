@@ -99,8 +99,14 @@ class PiLoop:
         return np.asarray(self.phase_margin) > 0.0
 
 
+def _quantities_there(**arguments: Any) -> Mapping[str, Any]:
+    found = queue_equilibrium(**arguments)
+    return {"window": found.window, "drop_probability": found.drop_probability}
+
+
 @model(
-    domain={},
+    domain={"window": LEAST_WINDOW, "drop_probability": _PROBABILITY},
+    quantities=_quantities_there,
     assumes=_ASSUMES,
     flows=COUNT,
     bottleneck_rate=PACKET_RATE,
