@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import inf
 
+from ackclock.advice.backstops import is_bounded, job_of, overflows
 from ackclock.advice.bench import (
     Bench,
     before_after,
@@ -16,7 +17,7 @@ from ackclock.advice.bench import (
 )
 from ackclock.advice.buffer_rules import buffer_rules
 from ackclock.advice.knobs import Knob, buffer_knobs, static_knob
-from ackclock.advice.lengths import length_for
+from ackclock.advice.lengths import Length, length_for
 from ackclock.advice.records import BeforeAfter, Recommendation, Rule
 from ackclock.advice.sizes import Answer, largest_within, search_sizes
 from ackclock.advice.trials import has_transfers, in_words
@@ -27,6 +28,7 @@ TOPIC = "bottleneck-buffer"
 QUESTION = "How large should the buffer of the bottleneck be?"
 LESS = 0.98
 """Ratio of the utilisation to the present one below which it is worth a word."""
+OF_BACKSTOPS = "a smaller buffer would drop the bursts that the AQM lets through"
 MOST_KNOBS = 2
 """Number of buffers that are searched; those of other links stay as they are."""
 
@@ -43,11 +45,25 @@ def advise_buffers(bench: Bench, *, simulate: bool) -> Recommendation | None:
     present = expected.present if expected.present < inf else 0.0
     length = length_for(resolved, float(expected.start), max(present, float(expected.ample)), bench.targets)
     base = bench.run({}, "the scenario as it is", length)
-    knobs = [_with_rules(bench, knob) for knob in buffer_knobs(resolved, base.summary["links"])]
-    if not knobs:
-        return None
-    answer = search_sizes(bench, knobs[:MOST_KNOBS], length)
-    return _recommendation(bench, answer, knobs[MOST_KNOBS:])
+    found = [_with_rules(bench, knob) for knob in buffer_knobs(resolved, base.summary["links"])]
+    return _searched(bench, found, base, length) if found else None
+
+
+def _searched(bench: Bench, found: list[Knob], base: Result, length: Length) -> Recommendation:
+    """Search the buffers but those whose AQM bounds the wait: one that drops more than it may grow, and not shrink."""
+    resolved, links = bench.resolved, base.summary["links"]
+    bounded = [knob for knob in found if is_bounded(resolved, knob, links)]
+    kept = [knob for knob in bounded if not overflows(knob, links)]
+    for leave in (kept, bounded):
+        kept, knobs = leave, [knob for knob in found if knob not in leave]
+        answer = search_sizes(bench, knobs[:MOST_KNOBS], length) if knobs else None
+        if answer is None or all((answer.sizes or {}).get(knob, inf) >= knob.present for knob in bounded):
+            break
+    jobs = [f"{_packets(knob.present)} at {knob.place}: {job_of(resolved, knob, links)}" for knob in kept]
+    if answer is None:
+        return Recommendation(TOPIC, QUESTION, f"Keep {'; '.join(jobs)}", remarks=(OF_BACKSTOPS,))
+    advised = _recommendation(bench, answer, knobs[MOST_KNOBS:])
+    return replace(advised, remarks=(*advised.remarks, *(f"keep {job}" for job in jobs)))
 
 
 def _with_rules(bench: Bench, knob: Knob) -> Knob:
