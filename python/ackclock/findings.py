@@ -10,17 +10,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from ackclock.fairness import Share, least_equal
 from ackclock.paths import empty_round_trip_s
-from ackclock.round_trips import by_round_trips
 from ackclock.scenario import Element, Resolved, ResolvedFlow
 from ackclock.scenario.copies import described_name
 from ackclock.scenario.resolved_buffers import PacketBuffer
 from ackclock.socket_buffers import buffer_limit
-from ackclock.stats import jain_index
 
 Row = Mapping[str, Any]
-_Share = tuple[ResolvedFlow, float, Row]
-"""A flow, or a large group, with the goodput of each of its flows, and what was measured."""
 
 Kind = Literal[
     "nothing-delivered",
@@ -357,41 +354,12 @@ def _starved(run: _Run) -> Iterator[Finding]:
 
 
 def _shares(run: _Run) -> Iterator[Finding]:
-    """Compare flows that always have something to send and whose data meet; of several such sets the least equal one.
-
-    Those of a large group count as if they had equal shares. The index is of the shares over the flows' weights.
-    """
-    sets = [one for one in _meeting(run) if sum(flow.count for flow, _, _ in one) > 1]
-    endless = min(sets, key=_index, default=[])
-    if not endless or (index := _index(endless)) >= UNEQUAL:
-        return
-    shares = [share for _, share, _ in endless]
-    limited = {one.element for one in run.host_limits}
-    numbers = {"least_bps": min(shares), "largest_bps": max(shares), "index_fraction": index}
-    if len({flow.weight for flow, _, _ in endless}) > 1:
-        numbers["largest_weight"] = float(max(flow.weight for flow, _, _ in endless))
-    if all(flow.tcp.sender.is_aimd and flow.name not in limited for flow, _, _ in endless):
-        weighted = [share / flow.weight for flow, share, _ in endless]
-        numbers |= by_round_trips(weighted, [mean(row, "rtt_mean_s") for _, _, row in endless])
-    yield Finding("unequal-shares", numbers=numbers)
-
-
-def _meeting(run: _Run) -> list[list[_Share]]:
-    """Give the flows that always have something to send, those apart whose data share no link with a rate."""
-    limited = ((index, link) for index, link in enumerate(run.resolved.elements) if link.rate_bps is not None)
-    shared = {index for index, link in limited if link.kind != "private-link"}
-    sets: list[tuple[set[int], list[_Share]]] = []
-    for flow, row in run.rows:
-        if not flow.is_endless:
-            continue
-        links = shared.intersection(flow.path)
-        met = [one for one in sets if one[0] & links]
-        members = [share for _, shares in met for share in shares]
-        joined = links.union(*(others for others, _ in met))
-        share = (flow, mean(row, "goodput_bps") / flow.count, row)
-        sets = [*(one for one in sets if one not in met), (joined, [*members, share])]
-    return [members for _, members in sets]
-
-
-def _index(shares: Sequence[_Share]) -> float:
-    return jain_index(share / flow.weight for flow, share, _ in shares for _ in range(flow.count))
+    """Compare flows that always have something to send and whose data meet."""
+    shares = [
+        Share(flow, mean(row, "goodput_bps") / flow.count, mean(row, "rtt_mean_s"))
+        for flow, row in run.rows
+        if flow.is_endless
+    ]
+    numbers = least_equal(run.resolved, shares, {one.element for one in run.host_limits})
+    if numbers and numbers["index_fraction"] < UNEQUAL:
+        yield Finding("unequal-shares", numbers=numbers)

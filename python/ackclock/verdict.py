@@ -333,7 +333,7 @@ def _shares(_all: _Found, found: Sequence[Finding]) -> Iterator[str]:
         law = "TCP's throughput goes as 1 / RTT" if inverse else "flows with longer round trips get less"
         yield f"{law}: round trips of {trips} make shares of {rates} {index}"
     else:
-        yield f"shares are unequal, {rates} {index}"
+        yield f"shares{' of hosts' * ('hosts' in numbers)} are unequal, {rates} {index}"
 
 
 _WORDED: Final[Mapping[Kind, Callable[[_Found, Sequence[Finding]], Iterator[str]]]] = {

@@ -12,6 +12,7 @@ from ackclock.advice.queue_records import QueueAlternative, QueuesCompared
 from ackclock.advice.queue_trials import (
     Queue,
     cycles_of,
+    hosts_of,
     model_buffer,
     other_places,
     queues_to_try,
@@ -168,7 +169,7 @@ def _answer(found: _Found) -> str:
         )
     if None not in (row.l4s_p95_s["mean"], own.l4s_p95_s["mean"]):
         parts.append(f"those of L4S flows {seconds(short(row.l4s_p95_s))} instead of {seconds(short(own.l4s_p95_s))}")
-    parts += _costs(row, own)
+    parts += _costs(found, row, own)
     return f"{found.tried[found.chosen].at(place)}: {', '.join(parts)}"
 
 
@@ -186,7 +187,7 @@ def _why_kept(found: _Found) -> str:
     return "none of the others that were tried is better"
 
 
-def _costs(row: QueueAlternative, own: QueueAlternative) -> Iterator[str]:
+def _costs(found: _Found, row: QueueAlternative, own: QueueAlternative) -> Iterator[str]:
     """Say what becomes of the throughput, of transfers and of the fairness."""
     if row.throughput_bps["mean"] is not None:
         yield _change(row.throughput_bps, own.throughput_bps, "throughput")
@@ -200,7 +201,8 @@ def _costs(row: QueueAlternative, own: QueueAlternative) -> Iterator[str]:
         yield f"transfers take {percent(abs(ratio - 1.0), 2)} {'more' if ratio > 1.0 else 'less'} time"
     fair = row.fairness_index["mean"], own.fairness_index["mean"]
     if fair[0] is not None and fair[1] is not None and abs(fair[0] - fair[1]) > UNFAIR:
-        yield f"and the fairness between flows is {fair[0]:.2f} instead of {fair[1]:.2f}"
+        whom = "flows" if hosts_of(found.bench.resolved, found.knobs[0]) is None else "hosts"
+        yield f"and the fairness between {whom} is {fair[0]:.2f} instead of {fair[1]:.2f}"
 
 
 def _change(new: Estimate, old: Estimate, what: str) -> str:
