@@ -36,6 +36,7 @@ Kind = Literal[
     "oversized-buffer",
     "drain-time",
     "transfers",
+    "waited-for-timer",
     "starved",
     "unequal-shares",
 ]
@@ -58,6 +59,8 @@ few packets: see `SPARE`.
 SPARE = 10.0
 """Packets of buffer that are never too many: delayed ACKs and retransmissions come in bursts of a few packets."""
 WINDOW_REACHED = 0.99
+MUCH_LONGER = 10.0
+"""Ratio of the longest completion time to the median from which transfers of one size waited for something else."""
 STARVED = 0.02
 """Throughput of a flow, as a fraction of an equal share of a full link, below which it is starved."""
 STARVED_BY_ACKS = 0.1
@@ -83,15 +86,17 @@ class Finding:
     numbers: Mapping[str, float] = field(default_factory=dict)
 
 
-def find(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> tuple[Finding, ...]:
+def find(
+    resolved: Resolved, flows: Sequence[Row], links: Sequence[Row], completions: Sequence[Row] = ()
+) -> tuple[Finding, ...]:
     """Find what a run showed: causes before what follows from them.
 
     Parameters
     ----------
     resolved : Resolved
         The scenario that was run.
-    flows, links : sequence of mapping
-        The summary's rows.
+    flows, links, completions : sequence of mapping
+        The summary's rows; older results have no completion times of a [[flow]].
 
     Returns
     -------
@@ -102,7 +107,7 @@ def find(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> tupl
         return (Finding("nothing-delivered"),)
     end = _end_s(resolved, flows)
     links = links if end is None else [_until(link, end / resolved.run.measured_s) for link in links]
-    run = _Run(resolved, flows, links, {} if end is None else {"until_s": end})
+    run = _Run(resolved, flows, links, completions, {} if end is None else {"until_s": end})
     rules: tuple[Callable[[_Run], Iterator[Finding]], ...] = (
         _bottlenecks,
         _losses,
@@ -112,6 +117,7 @@ def find(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> tupl
         _queues,
         _drain_times,
         _transfers,
+        _waits_for_timers,
         _starved,
         _shares,
     )
@@ -144,6 +150,7 @@ class _Run:
     resolved: Resolved
     flows: Sequence[Row]
     links: Sequence[Row]
+    completions: Sequence[Row] = ()
     until: Mapping[str, float] = field(default_factory=dict)
     """The end of the last transfer, if it is that of the utilisation too."""
 
@@ -332,8 +339,23 @@ def _transfers(run: _Run) -> Iterator[Finding]:
     numbers = {"transfers": float(transfers), "late": float(len(late)), "largest_late_group": largest}
     if not late:
         numbers["fct_mean_s"] = sum(mean(row, "fct_mean_s") * count for row, count in finite) / transfers
-        numbers["fct_max_s"] = max(mean(row, "fct_max_s") for row, _ in finite)
+        # Of each run the largest, and of these the mean: a flow of its own is not the slowest in every run.
+        rows = [row for row in run.completions if mean(row, "fct_max_s") > 0.0] or [row for row, _ in finite]
+        numbers["fct_max_s"] = max(mean(row, "fct_max_s") for row in rows)
     yield Finding("transfers", numbers=numbers)
+
+
+def _waits_for_timers(run: _Run) -> Iterator[Finding]:
+    """Find transfers of one size of which some took far longer, by at least the time of a timer, after losses."""
+    if not any(_gone(link) > 0.0 for link in run.links):
+        return
+    sized = {flow.name: flow for flow in run.resolved.flows if flow.size_packets is not None}
+    for row in run.completions:
+        flow, usual, longest = sized.get(row["name"]), mean(row, "fct_p50_s"), mean(row, "fct_max_s")
+        if flow is not None and usual > 0.0 and longest >= MUCH_LONGER * usual:
+            timer = flow.tcp.sender.rto.min_s
+            if longest - usual >= timer > 0.0:
+                yield Finding("waited-for-timer", flow.name, {"fct_p50_s": usual, "fct_max_s": longest})
 
 
 def _starved(run: _Run) -> Iterator[Finding]:

@@ -25,14 +25,14 @@ MOST_NAMED = 2
 """Number of links that a sentence names; others are counted."""
 
 
-def verdict(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> str:
+def verdict(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row], completions: Sequence[Row] = ()) -> str:
     """Say where the bottleneck is, what was lost and what the losses cost.
 
     Parameters
     ----------
     resolved : Resolved
         The scenario that was run.
-    flows, links : sequence of mapping
+    flows, links, completions : sequence of mapping
         The summary's rows.
 
     Returns
@@ -40,7 +40,7 @@ def verdict(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> s
     str
         One line.
     """
-    findings = find(resolved, flows, links)
+    findings = find(resolved, flows, links, completions)
     if findings[0].kind == "nothing-delivered":
         return f"Nothing was delivered in the time measured: {_cause_of_nothing(links)}"
     return "; ".join(sentences(resolved, findings)) + _averaged(links)
@@ -322,6 +322,15 @@ def _transfers(_all: _Found, found: Sequence[Finding]) -> Iterator[str]:
         yield f"some of {transfers:,.0f} transfers did not finish"
 
 
+def _waited(_all: _Found, found: Sequence[Finding]) -> Iterator[str]:
+    for one in found[:MOST_NAMED]:
+        numbers = one.numbers
+        yield (
+            f"half of {one.element}'s transfers took at most {seconds(numbers['fct_p50_s'])}, and the slowest "
+            f"{seconds(numbers['fct_max_s'])}: after a loss they waited for a timer (a tail loss probe or a timeout)"
+        )
+
+
 def _shares(_all: _Found, found: Sequence[Finding]) -> Iterator[str]:
     numbers = found[0].numbers
     rates = f"{bit_rate(numbers['least_bps'])} to {bit_rate(numbers['largest_bps'])}"
@@ -351,6 +360,7 @@ _WORDED: Final[Mapping[Kind, Callable[[_Found, Sequence[Finding]], Iterator[str]
     "long-queue": _long_queue,
     "drain-time": _drain_time,
     "transfers": _transfers,
+    "waited-for-timer": _waited,
     "starved": _starved,
     "unequal-shares": _shares,
 }

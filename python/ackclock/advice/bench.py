@@ -27,6 +27,8 @@ _SUMS = frozenset({"throughput_bps", "timeouts", "fast_retransmits"})
 _RATES = frozenset({"throughput_bps", "goodput_bps"})
 _KEPT = _SUMS | {"rtt_mean_s", "rtt_p95_s", "queueing_p95_s", "loss_fraction", "finish_s"}
 """The quantities of flows that a search looks at."""
+NOTHING = Estimate(mean=None, low=None, high=None, n=0)
+"""The estimate of what cannot be measured."""
 
 
 @dataclass
@@ -143,16 +145,18 @@ def _grouped(result: Result) -> Result:
 def _of_rows(rows: Sequence[Mapping[str, Any]], key: str) -> Estimate | None:
     """Give the sum of a rate or count, the longest time: finished only if all are."""
     found = [row[key] for row in rows]
+    if key in _RATES and len(rows) > 1 and rows[0]["finish_s"] is not None:
+        return NOTHING
     if found[0] is None or key in _SUMS:
         return None if found[0] is None else _total(found)
     if key == "finish_s" and any(one["mean"] is None for one in found):
-        return Estimate(mean=None, low=None, high=None, n=0)
+        return NOTHING
     return _longest(found)
 
 
 def _longest(found: Sequence[Estimate | None]) -> Estimate:
     known = [one for one in found if one is not None and one["mean"] is not None]
-    return max(known, key=lambda one: one["mean"] or 0.0, default=Estimate(mean=None, low=None, high=None, n=0))
+    return max(known, key=lambda one: one["mean"] or 0.0, default=NOTHING)
 
 
 def _key(changes: Mapping[str, Any], length: Length | None) -> tuple[str, Length | None]:
@@ -167,12 +171,14 @@ def before_after(text: str, unit: str, before: Result, after: Result, measure: M
 def of_flows(key: str) -> Measure:
     """Measure a quantity of the only flow, or the sum over several; a sum has no interval.
 
-    Rates of transfers, each over its own life, are not added to those of flows that last.
+    Rates of transfers, each over its own life, are added neither to those of flows that last nor to one another.
     """
 
     def measure(result: Result) -> Estimate:
         flows = result.summary["flows"]
         lasting = [row for row in flows if row["finish_s"] is None] if key in _RATES else flows
+        if not lasting and len(flows) > 1:
+            return NOTHING
         rows = [row[key] for row in lasting or flows]
         return rows[0] if len(rows) == 1 else _total(rows)
 

@@ -1,6 +1,6 @@
 """The queue of the bottleneck: a smaller buffer, or a discipline that controls the delay, compared by simulation."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -217,7 +217,8 @@ def _change(new: Estimate, old: Estimate, what: str) -> str:
 def _rule(found: _Found) -> Rule:
     """Give the model's buffer, and what the simulation makes of it."""
     size = model_buffer(found.bench.resolved, found.knobs[0])
-    place = next((place for place, queue in enumerate(found.tried) if _is_buffer(queue)), None)
+    # A buffer that was searched is tried too, and is not the model's.
+    place = next((place for place, queue in enumerate(found.tried) if _is_buffer(queue, found.bench.sized)), None)
     outcome = "about as now" if place is None else _inshort(found, place)
     return Rule(
         "buffer that keeps the link busy",
@@ -230,8 +231,8 @@ def _rule(found: _Found) -> Rule:
     )
 
 
-def _is_buffer(queue: Queue) -> bool:
-    return any(field.endswith(".buffer") for field in queue.changes)
+def _is_buffer(queue: Queue, sized: Mapping[str, str]) -> bool:
+    return queue.changes != sized and any(field.endswith(".buffer") for field in queue.changes)
 
 
 def _inshort(found: _Found, place: int) -> str:
