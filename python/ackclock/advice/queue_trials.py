@@ -326,6 +326,11 @@ def cycles_of(bench: Bench, queue: Queue, length: Length) -> float:
     return sum(map(loss_cycles, _runs(bench, [queue], length, "")[0]))
 
 
+def one_run(bench: Bench, queue: Queue, length: Length) -> Result:
+    """Give the first of a queue's runs."""
+    return _runs(bench, [queue], length, "")[0][0]
+
+
 def _runs(bench: Bench, tried: Sequence[Queue], length: Length, what: str) -> list[list[Result]]:
     """Run each queue with each of the seeds; once, where nothing in it is random."""
     one = Length(length.duration_s, length.warmup_s, 1, length.further_seed)

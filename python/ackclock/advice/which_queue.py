@@ -14,6 +14,7 @@ from ackclock.advice.queue_trials import (
     cycles_of,
     hosts_of,
     model_buffer,
+    one_run,
     other_places,
     queues_to_try,
     resolved_with,
@@ -37,6 +38,8 @@ LONGER = 0.1
 """Relative difference of delays that is worth a word."""
 NEAR = 0.06
 """Difference in worth up to which two queues with overlapping intervals are called equal."""
+MOST_MOVES = 2
+"""Number of times that a search goes on with further links, to which the answer has moved the long queue."""
 SAME = 0.005
 """Relative difference up to which two throughputs are called the same."""
 
@@ -59,7 +62,7 @@ def advise_which_queue(bench: Bench, *, simulate: bool) -> Recommendation | None
     if not knobs or _has_levels(resolved, knobs[0]):
         return None
     tried = queues_to_try(bench, knobs)
-    return _recommendation(_compared(bench, knobs, tried)) if len(tried) > 1 else None
+    return _recommendation(_followed(bench, knobs, tried)) if len(tried) > 1 else None
 
 
 @dataclass(frozen=True)
@@ -130,6 +133,23 @@ def _length(bench: Bench, knob: Knob, tried: Sequence[Queue]) -> Length:
     near = float(model_buffer(bench.resolved, knob))
     length = length_for(drawing, near, max(present, near), bench.targets)
     return replace(length, replications=max(length.replications, REPLICATIONS)) if length.replications > 1 else length
+
+
+def _followed(bench: Bench, knobs: list[Knob], tried: Sequence[Queue]) -> _Found:
+    """Compare queues, and go on with the links to which the answer moves the long queue, as long as there are any."""
+    found = _compared(bench, knobs, tried)
+    for _ in range(MOST_MOVES):
+        links = one_run(bench, found.tried[found.choice.best], found.length).summary["links"]
+        moved = [knob for knob in _long_queues(bench.resolved, links) if not _is_among(knob, knobs)]
+        if not moved or not found.choice.best:
+            return found
+        knobs = [*knobs, *moved]
+        found = _compared(bench, knobs, queues_to_try(bench, knobs))
+    return found
+
+
+def _is_among(knob: Knob, knobs: Sequence[Knob]) -> bool:
+    return any(set(knob.names) & set(other.names) for other in knobs)
 
 
 def _compared(bench: Bench, knobs: Sequence[Knob], tried: Sequence[Queue]) -> _Found:
