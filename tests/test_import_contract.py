@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "completions": {"groups", "histograms", "quantities", "replication", "scenario", "stats", "wording"},
     "pings": {"histograms", "quantities", "replication", "scenario", "stats"},
     "batches": {"cycles", "quantities", "replication", "scenario", "stats", "wording"},
-    "cycles": {"replication", "scenario", "wording"},
+    "cycles": {"replication", "scenario", "socket_buffers", "wording"},
     "trust": {"batches", "cycles", "replication", "scenario", "wording"},
     "summary": {
         *{"batches", "completions", "cycles", "delays", "pings", "quantities", "replication", "scenario", "stats"},

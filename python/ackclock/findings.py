@@ -15,7 +15,7 @@ from ackclock.paths import empty_round_trip_s
 from ackclock.scenario import Element, Resolved, ResolvedFlow
 from ackclock.scenario.copies import described_name
 from ackclock.scenario.resolved_buffers import PacketBuffer
-from ackclock.socket_buffers import buffer_limit
+from ackclock.socket_buffers import buffer_limit, first_buffer_limit
 
 Row = Mapping[str, Any]
 
@@ -176,6 +176,10 @@ def _use(link: Row) -> float:
     return mean(link, "utilisation_fraction")
 
 
+def _dropped(link: Row) -> bool:
+    return mean(link, "dropped_packets") > 0.0
+
+
 def _gone(link: Row) -> float:
     return mean(link, "dropped_packets") + mean(link, "lost_packets")
 
@@ -241,14 +245,17 @@ def _window_limits(run: _Run) -> Iterator[Finding]:
 
 
 def _buffer_limits(run: _Run) -> Iterator[Finding]:
-    """Find flows whose packets in flight are as many as a socket buffer at its largest size holds."""
-    if any(mean(link, "dropped_packets") > 0.0 or _use(link) >= FULL for link in run.links):
-        return
+    """Find flows whose packets in flight are as many as a socket buffer holds, at its largest size or at its first.
+
+    No link that their data cross is full or drops packets; one may be full of their ACKs.
+    """
     for flow, row in run.rows:
-        if flow.kind != "tcp" or flow.count > 1:
+        data = [run.links[index] for index in flow.path]
+        if flow.kind != "tcp" or flow.count > 1 or any(_use(link) >= FULL or _dropped(link) for link in data):
             continue
         in_flight = mean(row, "goodput_bps") * mean(row, "rtt_mean_s") / flow.packet_bits
         found = buffer_limit(run.resolved, flow, in_flight, mean(row, "loss_fraction"))
+        found = found or first_buffer_limit(flow, in_flight, mean(row, "cwnd_mean_packets"))
         if found is not None:
             yield Finding("buffer-limit", flow.name, found)
 

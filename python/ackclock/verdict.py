@@ -266,7 +266,8 @@ def _buffer_limit(_all: _Found, flows: Sequence[Finding]) -> Iterator[str]:
         which = limiting_buffer(flow)
         size, enough = (megabytes(flow.numbers[key]) for key in ("bytes", "enough_bytes"))
         held = plural(flow.numbers["packets"], "packet")
-        text = f"the {which} buffer of {flow.element}, {size} at most, limits it to some {held} in flight"
+        grown = f"which stays at {size}" if "first" in flow.numbers else f"{size} at most"
+        text = f"the {which} buffer of {flow.element}, {grown}, limits it to some {held} in flight"
         if flow.numbers["holes"]:
             text += " or waiting behind a lost one"
         sizes = f"{which}_buffer_max of {enough}"
