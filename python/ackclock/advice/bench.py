@@ -11,9 +11,13 @@ from ackclock import api
 from ackclock.advice.lengths import Length
 from ackclock.advice.records import BeforeAfter
 from ackclock.advice.targets import Targets
+from ackclock.cost import Estimate as Expected
+from ackclock.engine import usable_cores
+from ackclock.limits import refuse_beyond
 from ackclock.result import Result
 from ackclock.scenario import Resolved, Scenario
 from ackclock.stats import Estimate, estimate
+from ackclock.units import Quantity
 
 Measure = Callable[[Result], Estimate]
 """A quantity of a run."""
@@ -49,6 +53,8 @@ class Bench:
         What a change must reach.
     asked : collection of str
         The topics that the user names.
+    limits : sequence of Quantity
+        What all simulations together may be expected to take.
     """
 
     scenario: Scenario
@@ -57,9 +63,12 @@ class Bench:
     threads: int | None = None
     targets: Targets = field(default_factory=Targets)
     asked: Collection[str] = ()
+    limits: Sequence[Quantity] = ()
     sized: dict[str, str] = field(default_factory=dict)
     """The buffers that a search has found, as changes."""
     _kept: dict[tuple[str, Length | None], Result] = field(default_factory=dict)
+    _expected: Expected = field(default_factory=lambda: Expected(0.0, 0.0, 0.0))
+    """Packets, time and memory that all simulations so far were expected to take."""
 
     @cached_property
     def resolved(self) -> Resolved:
@@ -103,6 +112,7 @@ class Bench:
         wanted = {key: one for key, one in zip(keys, changes, strict=True) if key not in self._kept}
         if wanted:
             done = len(self._kept) + len(wanted)
+            self._check_limits(list(wanted.values()), length)
             self.on_step(f"{what} (simulation {done}{f' of at most {MOST_RUNS}' if done <= MOST_RUNS else ''})")
             with ThreadPoolExecutor(max_workers=min(len(wanted), self.threads or len(wanted))) as pool:
                 threads = self.threads if len(wanted) == 1 else 1
@@ -111,16 +121,37 @@ class Bench:
                 self._kept.update((key, future.result()) for key, future in futures)
         return [self._kept[key] for key in keys]
 
-    def _simulate(
-        self, changes: Mapping[str, Any], *, length: Length | None, threads: int | None, whole: bool
-    ) -> Result:
+    def _check_limits(self, changes: Sequence[Mapping[str, Any]], length: Length | None) -> None:
+        """Refuse simulations with which all of them are expected to take more than the user allows."""
+        if not self.limits:
+            return
+        cores = self.threads or usable_cores()
+        at_once = max(1, min(cores, len(changes)))
+        each = [api.expected(self._resolve(one, length)[0], cores if len(changes) == 1 else 1) for one in changes]
+        self._expected = Expected(
+            self._expected.packets + sum(one.packets for one in each),
+            self._expected.seconds + sum(one.seconds for one in each) / at_once,
+            max(self._expected.memory_bytes, *(one.memory_bytes for one in each)),
+            cores,
+        )
+        refuse_beyond(self.limits, self._expected, what="this advice")
+
+    def _resolve(self, changes: Mapping[str, Any], length: Length | None) -> tuple[Resolved, list[str]]:
+        """Resolve the scenario with some fields changed, for runs of a length."""
         resolved, warnings = api.resolve_with_warnings(self.scenario, {**self.overrides, **changes})
         if length is not None:
             resolved = length.applied(resolved)
         elif not resolved.is_deterministic:
             replications = max(REPLICATIONS, resolved.run.replications)
             resolved = replace(resolved, run=replace(resolved.run, replications=replications))
-        result = api.simulate(resolved, warnings, threads=threads, picture=False)
+        return resolved, warnings
+
+    def _simulate(
+        self, changes: Mapping[str, Any], *, length: Length | None, threads: int | None, whole: bool
+    ) -> Result:
+        resolved, warnings = self._resolve(changes, length)
+        # The limits are of all simulations together.
+        result = api.simulate(resolved, warnings, threads=threads, picture=False, limit=())
         return _grouped(result) if changes and length is not None and not whole else result
 
 

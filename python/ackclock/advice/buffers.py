@@ -17,7 +17,7 @@ from ackclock.advice.bench import (
 )
 from ackclock.advice.buffer_rules import buffer_rules
 from ackclock.advice.knobs import Knob, buffer_knobs, static_knob
-from ackclock.advice.lengths import Length, length_for
+from ackclock.advice.lengths import UNCONFIRMED, Length, length_for
 from ackclock.advice.records import BeforeAfter, Recommendation, Rule
 from ackclock.advice.sizes import Answer, largest_within, search_sizes
 from ackclock.advice.trials import has_transfers, in_words
@@ -100,7 +100,7 @@ def _recommendation(bench: Bench, found: Answer, others: list[Knob]) -> Recommen
         changes,
         tuple(rule for knob in found.knobs for rule in _compared(knob, found)),
         _check(found.before, found.after, found.knobs) if changes else (),
-        tuple(_remarks(found, others)),
+        tuple(_remarks(bench, found, others)),
         tables,
     )
 
@@ -212,7 +212,7 @@ def _judged(rule: Rule, knob: Knob, found: Answer) -> Rule:
     return replace(rule, outcome="too few here" if rule.value < found.sizes[knob] else "enough, not least")
 
 
-def _remarks(found: Answer, others: list[Knob]) -> Iterator[str]:
+def _remarks(bench: Bench, found: Answer, others: list[Knob]) -> Iterator[str]:
     trials, after = found.trials, found.after
     yield f"each size was simulated for {in_words(trials.length, found.base)} as it is, with the same random numbers"
     if found.sizes is not None:
@@ -221,8 +221,11 @@ def _remarks(found: Answer, others: list[Knob]) -> Iterator[str]:
         )
         loss = amount(found.confirming.worst_loss(after), "1")
         what = "the sizes found were tried for" if found.confirming.too_late(after) else "the answer holds for"
-        confirmed = f"{what} {in_words(trials.length.other, after)}"
-        yield f"{confirmed}, with other random numbers: utilisation {used}, loss {loss}"
+        if trials.length.repeats(bench.resolved):
+            yield f"{UNCONFIRMED}: utilisation {used}, loss {loss}"
+        else:
+            confirmed = f"{what} {in_words(trials.length.other, after)}"
+            yield f"{confirmed}, with other random numbers: utilisation {used}, loss {loss}"
     for knob in found.knobs:
         yield from _of_rule(knob, found)
         yield from _less_busy(knob, found)

@@ -72,15 +72,10 @@ class QueueChoice:
 
         A gain of throughput does not make up for transfers, light or L4S flows that are clearly worse off there.
         """
-        times = (
-            (new.slowdown_mean["mean"], old.slowdown_mean["mean"]),
-            *(
-                (self.trip_s + mean(measure(new)), self.trip_s + mean(measure(old)))
-                for measure in (lambda row: row.light_p95_s, lambda row: row.l4s_p95_s)
-                if measure(old)["mean"] is not None
-            ),
-        )
-        is_worse = any(after > (1.0 + WORSE) * before for after, before in times if before and after is not None)
+        waits = ((new.light_p95_s, old.light_p95_s), (new.l4s_p95_s, old.l4s_p95_s))
+        times = [(self.trip_s + mean(after), self.trip_s + mean(before)) for after, before in waits]
+        times = [one for one in [*times, (mean(new.slowdown_mean), mean(old.slowdown_mean))] if one[1] < inf]
+        is_worse = any(after > (1.0 + WORSE) * before for after, before in times)
         return not is_worse and replace(self, rows=(old, new)).best == 1
 
     def worth(self, row: QueueAlternative) -> float:

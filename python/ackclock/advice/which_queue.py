@@ -6,7 +6,7 @@ from math import inf
 
 from ackclock.advice.bench import Bench
 from ackclock.advice.knobs import Knob, buffer_knobs, by_direction, shortest_trip_s, static_knob
-from ackclock.advice.lengths import REPLICATIONS, Length, length_for
+from ackclock.advice.lengths import REPLICATIONS, UNCONFIRMED, Length, length_for
 from ackclock.advice.queue_choice import QueueChoice, mean, short
 from ackclock.advice.queue_records import QueueAlternative, QueuesCompared
 from ackclock.advice.queue_trials import (
@@ -293,7 +293,9 @@ def _remarks(found: _Found) -> Iterator[str]:
         f"{plural(round(cycles), 'loss cycle')}"
     )
     yield from found.compared.reasons
-    if found.chosen and length.other != length:
+    if found.chosen and length.is_fixed and not several:
+        yield UNCONFIRMED
+    elif found.chosen and length.other != length:
         twice = "" if length.is_fixed else "of twice the time, "
         yield f"before and after are {twice}with other random numbers: the answer holds there"
     yield from _unstable(found)
