@@ -155,15 +155,27 @@ def _packets(size: float) -> str:
 
 def _nothing_meets(bench: Bench, found: Answer) -> str:
     """Say that no size meets the targets, and what the largest does."""
-    failed = next((knob for knob in found.knobs if found.brackets[knob].size is None), found.knobs[0])
+    failed = next((knob for knob in found.knobs if found.brackets[knob].size is None), None)
+    if failed is None:
+        sizes = " and ".join(
+            f"{number(found.brackets[knob].size or 0)} packets at {knob.place}" for knob in found.knobs
+        )
+        return (
+            f"Keep {_present(found)}: {sizes} are the least that give {_targets(bench, found)} in the search, but "
+            "neither these nor larger ones next to them do with other random numbers"
+        )
     most = failed.ample if bench.targets.loss is None else failed.longest
-    run = found.trials.run([{failed: float(most)}], "")[0]
-    missed = "; ".join(found.judge.missed(run)) or "the answer of the search does not hold with other random numbers"
+    # As the search had them: what came before with the size found, and what comes after with an ample one.
+    others = {knob: float(bracket.size) for knob, bracket in found.brackets.items() if bracket.size is not None}
+    others = {knob: others.get(knob, float(knob.ample)) for knob in found.knobs if knob != failed}
+    run = found.trials.run([{**others, failed: float(most)}], "")[0]
+    missed = "; ".join(found.judge.missed(run)) or "the targets are met, but they are not with a tenth more"
     fills = all(flow.is_endless for flow in bench.resolved.flows)
     remedy = "" if fills else ". The load has to fall, or the rate to rise"
+    beside = "".join(f", and {number(size)} packets at {knob.place}," for knob, size in others.items())
     return (
-        f"No buffer of up to {number(most)} packets at {failed.place} gives {_targets(bench, found)}: with that many "
-        f"{missed}{remedy}"
+        f"No buffer of up to {number(most)} packets at {failed.place} gives {_targets(bench, found)}: with that many"
+        f"{beside} {missed}{remedy}"
     )
 
 
