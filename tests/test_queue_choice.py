@@ -439,3 +439,10 @@ def test_targets_for_loss_and_round_trip_are_kept() -> None:
     assert best(NOW, lossy, targets=Targets(loss=0.01)) == "codel"
     assert best(NOW, lossy, targets=Targets(loss=0.01, named=frozenset({"loss"}))) == "now"
     assert best(NOW, queue("pie", 50.0, 80.0), queue("sfq", 50.0, 20.0), targets=Targets(rtt_p95_s=0.060)) == "sfq"
+
+
+def test_throughput_does_not_make_up_for_transfers_and_calls_that_are_clearly_worse_off() -> None:
+    old = queue("now", 20.0, 100.0, slowdown_mean=10.0, light_p95_s=0.010)
+    assert judge().is_better(queue("a", 40.0, 100.0, slowdown_mean=11.0, light_p95_s=0.010), old)
+    assert not judge().is_better(queue("b", 40.0, 100.0, slowdown_mean=13.0, light_p95_s=0.010), old)
+    assert not judge().is_better(queue("c", 40.0, 100.0, slowdown_mean=10.0, light_p95_s=0.020), old)

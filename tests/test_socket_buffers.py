@@ -100,3 +100,35 @@ def test_a_burst_after_a_long_hole_overflows_a_shallow_queue() -> None:
 
     assert any(95 <= count <= 110 for count in drops("1 MB"))
     assert all(count <= 90 for count in drops("unlimited"))
+
+
+def test_a_receive_buffer_that_stays_at_its_first_size_is_named_and_its_flow_s_window_does_not_grow() -> None:
+    """A receiver that does not grow its buffer: its first size is its largest, as `first_buffer_limit` sees it."""
+    scenario = {
+        "link": [
+            {
+                "name": "line",
+                "rate": "50 Mbit/s",
+                "delay": "10 ms",
+                "buffer": "100 ms",
+                "reverse": {"rate": "128 kbit/s", "buffer": "1000 pkt"},
+            }
+        ],
+        "flow": [
+            {
+                "name": "download",
+                "path": ["line"],
+                "ack": "52 B",
+                "tcp": {"receive_buffer": "2 MB", "receive_buffer_max": "2 MB"},
+            }
+        ],
+        "run": {"duration": "60 s", "warmup": "10 s"},
+    }
+    result = ackclock.run(scenario, picture=False)
+    (found,) = (one for one in result.findings if one.kind == "buffer-limit")
+    assert found.numbers["packets"] == pytest.approx(690.6, abs=0.1)
+    assert (
+        "the receive buffer of download, which stays at 2 MB, limits it to some 691 packets"
+        in result.summary["verdict"]
+    )
+    assert not any("still grew" in warning for warning in result.summary["warnings"])

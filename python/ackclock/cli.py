@@ -173,6 +173,7 @@ def advise(  # noqa: PLR0913  one argument an option
     ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Simulations at a time; all cores by default.")] = None,
     overrides: Overrides = None,
+    limit: Limit = None,
     picture: Annotated[
         bool, typer.Option("--picture/--no-picture", help="Draw the queues that are compared. Default: unless --json.")
     ] = True,
@@ -192,16 +193,18 @@ def advise(  # noqa: PLR0913  one argument an option
     if out is not None:
         folders.prepare_folder(out, records.FILES)
     try:
-        advice = ask(
-            scenario,
-            overrides=changes(overrides),
-            topics=topics or None,
-            # As text: a time needs its unit.
-            targets={name: str(value) for name, value in named} if named else None,
-            simulate=simulate,
-            threads=threads,
-            on_step=_tell,
-        )
+        with ProgressBar("simulating") as bar:
+            advice = ask(
+                scenario,
+                overrides=changes(overrides),
+                topics=topics or None,
+                # As text: a time needs its unit.
+                targets={name: str(value) for name, value in named} if named else None,
+                simulate=simulate,
+                threads=threads,
+                on_step=lambda what: _tell(what, bar),
+                limit=limit or None,
+            )
     except KeyboardInterrupt:
         typer.echo("Interrupted: advice needs all its simulations, nothing to save", err=True)
         raise typer.Exit(INTERRUPTED) from None
@@ -278,10 +281,12 @@ def reproduce(  # noqa: PLR0913  one argument an option
     typer.echo(f"Report: {folder / 'report.html'}")
 
 
-def _tell(what: str) -> None:
-    """Say what is being done, to people alone."""
+def _tell(what: str, bar: ProgressBar) -> None:
+    """Say what is being done, to people at each step, and to files and pipes now and then."""
     if sys.stderr.isatty():
         typer.echo(f"Simulating {what} ...", err=True)
+    else:
+        bar.step(f"simulating {what}")
 
 
 @app.command("resolve", short_help="Print a scenario in SI units, nothing implicit (JSON).")

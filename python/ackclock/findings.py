@@ -10,17 +10,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from ackclock.fairness import Share, least_equal
 from ackclock.paths import empty_round_trip_s
-from ackclock.round_trips import by_round_trips
 from ackclock.scenario import Element, Resolved, ResolvedFlow
 from ackclock.scenario.copies import described_name
 from ackclock.scenario.resolved_buffers import PacketBuffer
-from ackclock.socket_buffers import buffer_limit
-from ackclock.stats import jain_index
+from ackclock.socket_buffers import buffer_limit, first_buffer_limit
 
 Row = Mapping[str, Any]
-_Share = tuple[ResolvedFlow, float, Row]
-"""A flow, or a large group, with the goodput of each of its flows, and what was measured."""
 
 Kind = Literal[
     "nothing-delivered",
@@ -39,6 +36,7 @@ Kind = Literal[
     "oversized-buffer",
     "drain-time",
     "transfers",
+    "waited-for-timer",
     "starved",
     "unequal-shares",
 ]
@@ -61,6 +59,8 @@ few packets: see `SPARE`.
 SPARE = 10.0
 """Packets of buffer that are never too many: delayed ACKs and retransmissions come in bursts of a few packets."""
 WINDOW_REACHED = 0.99
+MUCH_LONGER = 10.0
+"""Ratio of the longest completion time to the median from which transfers of one size waited for something else."""
 STARVED = 0.02
 """Throughput of a flow, as a fraction of an equal share of a full link, below which it is starved."""
 STARVED_BY_ACKS = 0.1
@@ -86,15 +86,17 @@ class Finding:
     numbers: Mapping[str, float] = field(default_factory=dict)
 
 
-def find(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> tuple[Finding, ...]:
+def find(
+    resolved: Resolved, flows: Sequence[Row], links: Sequence[Row], completions: Sequence[Row] = ()
+) -> tuple[Finding, ...]:
     """Find what a run showed: causes before what follows from them.
 
     Parameters
     ----------
     resolved : Resolved
         The scenario that was run.
-    flows, links : sequence of mapping
-        The summary's rows.
+    flows, links, completions : sequence of mapping
+        The summary's rows; older results have no completion times of a [[flow]].
 
     Returns
     -------
@@ -105,7 +107,7 @@ def find(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> tupl
         return (Finding("nothing-delivered"),)
     end = _end_s(resolved, flows)
     links = links if end is None else [_until(link, end / resolved.run.measured_s) for link in links]
-    run = _Run(resolved, flows, links, {} if end is None else {"until_s": end})
+    run = _Run(resolved, flows, links, completions, {} if end is None else {"until_s": end})
     rules: tuple[Callable[[_Run], Iterator[Finding]], ...] = (
         _bottlenecks,
         _losses,
@@ -115,6 +117,7 @@ def find(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> tupl
         _queues,
         _drain_times,
         _transfers,
+        _waits_for_timers,
         _starved,
         _shares,
     )
@@ -147,6 +150,7 @@ class _Run:
     resolved: Resolved
     flows: Sequence[Row]
     links: Sequence[Row]
+    completions: Sequence[Row] = ()
     until: Mapping[str, float] = field(default_factory=dict)
     """The end of the last transfer, if it is that of the utilisation too."""
 
@@ -170,6 +174,10 @@ class _Run:
 
 def _use(link: Row) -> float:
     return mean(link, "utilisation_fraction")
+
+
+def _dropped(link: Row) -> bool:
+    return mean(link, "dropped_packets") > 0.0
 
 
 def _gone(link: Row) -> float:
@@ -237,14 +245,17 @@ def _window_limits(run: _Run) -> Iterator[Finding]:
 
 
 def _buffer_limits(run: _Run) -> Iterator[Finding]:
-    """Find flows whose packets in flight are as many as a socket buffer at its largest size holds."""
-    if any(mean(link, "dropped_packets") > 0.0 or _use(link) >= FULL for link in run.links):
-        return
+    """Find flows whose packets in flight are as many as a socket buffer holds, at its largest size or at its first.
+
+    No link that their data cross is full or drops packets; one may be full of their ACKs.
+    """
     for flow, row in run.rows:
-        if flow.kind != "tcp" or flow.count > 1:
+        data = [run.links[index] for index in flow.path]
+        if flow.kind != "tcp" or flow.count > 1 or any(_use(link) >= FULL or _dropped(link) for link in data):
             continue
         in_flight = mean(row, "goodput_bps") * mean(row, "rtt_mean_s") / flow.packet_bits
         found = buffer_limit(run.resolved, flow, in_flight, mean(row, "loss_fraction"))
+        found = found or first_buffer_limit(flow, in_flight, mean(row, "cwnd_mean_packets"))
         if found is not None:
             yield Finding("buffer-limit", flow.name, found)
 
@@ -335,8 +346,23 @@ def _transfers(run: _Run) -> Iterator[Finding]:
     numbers = {"transfers": float(transfers), "late": float(len(late)), "largest_late_group": largest}
     if not late:
         numbers["fct_mean_s"] = sum(mean(row, "fct_mean_s") * count for row, count in finite) / transfers
-        numbers["fct_max_s"] = max(mean(row, "fct_max_s") for row, _ in finite)
+        # Of each run the largest, and of these the mean: a flow of its own is not the slowest in every run.
+        rows = [row for row in run.completions if mean(row, "fct_max_s") > 0.0] or [row for row, _ in finite]
+        numbers["fct_max_s"] = max(mean(row, "fct_max_s") for row in rows)
     yield Finding("transfers", numbers=numbers)
+
+
+def _waits_for_timers(run: _Run) -> Iterator[Finding]:
+    """Find transfers of one size of which some took far longer, by at least the time of a timer, after losses."""
+    if not any(_gone(link) > 0.0 for link in run.links):
+        return
+    sized = {flow.name: flow for flow in run.resolved.flows if flow.size_packets is not None}
+    for row in run.completions:
+        flow, usual, longest = sized.get(row["name"]), mean(row, "fct_p50_s"), mean(row, "fct_max_s")
+        if flow is not None and usual > 0.0 and longest >= MUCH_LONGER * usual:
+            timer = flow.tcp.sender.rto.min_s
+            if longest - usual >= timer > 0.0:
+                yield Finding("waited-for-timer", flow.name, {"fct_p50_s": usual, "fct_max_s": longest})
 
 
 def _starved(run: _Run) -> Iterator[Finding]:
@@ -357,41 +383,12 @@ def _starved(run: _Run) -> Iterator[Finding]:
 
 
 def _shares(run: _Run) -> Iterator[Finding]:
-    """Compare flows that always have something to send and whose data meet; of several such sets the least equal one.
-
-    Those of a large group count as if they had equal shares. The index is of the shares over the flows' weights.
-    """
-    sets = [one for one in _meeting(run) if sum(flow.count for flow, _, _ in one) > 1]
-    endless = min(sets, key=_index, default=[])
-    if not endless or (index := _index(endless)) >= UNEQUAL:
-        return
-    shares = [share for _, share, _ in endless]
-    limited = {one.element for one in run.host_limits}
-    numbers = {"least_bps": min(shares), "largest_bps": max(shares), "index_fraction": index}
-    if len({flow.weight for flow, _, _ in endless}) > 1:
-        numbers["largest_weight"] = float(max(flow.weight for flow, _, _ in endless))
-    if all(flow.tcp.sender.is_aimd and flow.name not in limited for flow, _, _ in endless):
-        weighted = [share / flow.weight for flow, share, _ in endless]
-        numbers |= by_round_trips(weighted, [mean(row, "rtt_mean_s") for _, _, row in endless])
-    yield Finding("unequal-shares", numbers=numbers)
-
-
-def _meeting(run: _Run) -> list[list[_Share]]:
-    """Give the flows that always have something to send, those apart whose data share no link with a rate."""
-    limited = ((index, link) for index, link in enumerate(run.resolved.elements) if link.rate_bps is not None)
-    shared = {index for index, link in limited if link.kind != "private-link"}
-    sets: list[tuple[set[int], list[_Share]]] = []
-    for flow, row in run.rows:
-        if not flow.is_endless:
-            continue
-        links = shared.intersection(flow.path)
-        met = [one for one in sets if one[0] & links]
-        members = [share for _, shares in met for share in shares]
-        joined = links.union(*(others for others, _ in met))
-        share = (flow, mean(row, "goodput_bps") / flow.count, row)
-        sets = [*(one for one in sets if one not in met), (joined, [*members, share])]
-    return [members for _, members in sets]
-
-
-def _index(shares: Sequence[_Share]) -> float:
-    return jain_index(share / flow.weight for flow, share, _ in shares for _ in range(flow.count))
+    """Compare flows that always have something to send and whose data meet."""
+    shares = [
+        Share(flow, mean(row, "goodput_bps") / flow.count, mean(row, "rtt_mean_s"))
+        for flow, row in run.rows
+        if flow.is_endless
+    ]
+    numbers = least_equal(run.resolved, shares, {one.element for one in run.host_limits})
+    if numbers and numbers["index_fraction"] < UNEQUAL:
+        yield Finding("unequal-shares", numbers=numbers)

@@ -102,6 +102,7 @@ class Result(Storied, Printed):
         """
         flows, links = flow_rows(resolved, replications), link_rows(resolved, replications)
         run, precision = resolved.run, precision_summary(resolved, replications)
+        completed = completion_rows(resolved, replications)
         summary = Summary(
             title=resolved.title,
             tcp=tcp_names(resolved),
@@ -124,12 +125,12 @@ class Result(Storied, Printed):
                 *trust_warnings(resolved, replications, flows),
                 *precision_warnings(precision, len(replications)),
             ],
-            verdict=verdict(resolved, flows, links),
+            verdict=verdict(resolved, flows, links, completed),
             version=version,
         )
         of_some = {
             "classes": class_rows(resolved, replications),
-            "completions": completion_rows(resolved, replications),
+            "completions": completed,
             "pings": ping_rows(resolved, replications),
             "sources": source_rows(resolved, replications),
         }
@@ -183,7 +184,8 @@ class Result(Storied, Printed):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The facts that the verdict words: each with its kind, the link or flow, and its numbers."""
-        return find(self.resolved, self.summary["flows"], self.summary["links"])
+        summary = self.summary
+        return find(self.resolved, summary["flows"], summary["links"], summary.get("completions", ()))
 
     @property
     def flows(self) -> pd.DataFrame:

@@ -11,6 +11,8 @@ from ackclock.scenario.resolved_tcp import SelectiveSettings
 
 REACHED = 0.85
 """Ratio of the packets that a socket buffer has to hold to those that it holds from which it limits the flow."""
+CLOSE = 0.05
+"""Relative difference of what is in flight to what a buffer's first size announces up to which it is that."""
 WITH_HOLES = 1.2
 """Ratio of what a socket buffer holds to what is in flight from which losses are worth a word."""
 REPAIR = 1.25
@@ -124,6 +126,35 @@ def buffer_limit(
         "holes": float(first.held(in_flight, loss_fraction) > WITH_HOLES * in_flight),
         "send": float(first.is_send),
     }
+
+
+def first_buffer_limit(flow: ResolvedFlow, in_flight: float, cwnd: float) -> dict[str, float] | None:
+    """Give the numbers of a receive buffer that has not grown from its first size and limits a flow; None elsewhere.
+
+    What is in flight is what that size announces, and less than the congestion window.
+
+    Parameters
+    ----------
+    flow : ResolvedFlow
+        A flow with TCP.
+    in_flight : float
+        Its mean of packets in flight.
+    cwnd : float
+        Its mean congestion window [pkt].
+
+    Returns
+    -------
+    dict of str to float, optional
+        As of `buffer_limit`, without sizes that fill the path, and with `first`.
+    """
+    sender, receiver = flow.tcp.sender, flow.tcp.receiver.linux
+    if not isinstance(sender, SelectiveSettings) or receiver is None or not receiver.announced:
+        return None
+    packets = receiver.buffer_bytes / (2.0 * sender.segment_bytes)
+    if abs(in_flight - packets) > CLOSE * packets or cwnd <= (1.0 + CLOSE) * in_flight:
+        return None
+    none = dict.fromkeys(("enough_bytes", "other_enough_bytes", "fills", "holes", "send"), 0.0)
+    return {"packets": packets, "bytes": float(receiver.buffer_bytes), **none, "first": 1.0}
 
 
 def _window_of_losses(resolved: Resolved, flow: ResolvedFlow, loss_fraction: float) -> float:

@@ -25,14 +25,14 @@ MOST_NAMED = 2
 """Number of links that a sentence names; others are counted."""
 
 
-def verdict(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> str:
+def verdict(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row], completions: Sequence[Row] = ()) -> str:
     """Say where the bottleneck is, what was lost and what the losses cost.
 
     Parameters
     ----------
     resolved : Resolved
         The scenario that was run.
-    flows, links : sequence of mapping
+    flows, links, completions : sequence of mapping
         The summary's rows.
 
     Returns
@@ -40,7 +40,7 @@ def verdict(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> s
     str
         One line.
     """
-    findings = find(resolved, flows, links)
+    findings = find(resolved, flows, links, completions)
     if findings[0].kind == "nothing-delivered":
         return f"Nothing was delivered in the time measured: {_cause_of_nothing(links)}"
     return "; ".join(sentences(resolved, findings)) + _averaged(links)
@@ -266,7 +266,8 @@ def _buffer_limit(_all: _Found, flows: Sequence[Finding]) -> Iterator[str]:
         which = limiting_buffer(flow)
         size, enough = (megabytes(flow.numbers[key]) for key in ("bytes", "enough_bytes"))
         held = plural(flow.numbers["packets"], "packet")
-        text = f"the {which} buffer of {flow.element}, {size} at most, limits it to some {held} in flight"
+        grown = f"which stays at {size}" if "first" in flow.numbers else f"{size} at most"
+        text = f"the {which} buffer of {flow.element}, {grown}, limits it to some {held} in flight"
         if flow.numbers["holes"]:
             text += " or waiting behind a lost one"
         sizes = f"{which}_buffer_max of {enough}"
@@ -322,6 +323,15 @@ def _transfers(_all: _Found, found: Sequence[Finding]) -> Iterator[str]:
         yield f"some of {transfers:,.0f} transfers did not finish"
 
 
+def _waited(_all: _Found, found: Sequence[Finding]) -> Iterator[str]:
+    for one in found[:MOST_NAMED]:
+        numbers = one.numbers
+        yield (
+            f"half of {one.element}'s transfers took at most {seconds(numbers['fct_p50_s'])}, and the slowest "
+            f"{seconds(numbers['fct_max_s'])}: after a loss they waited for a timer (a tail loss probe or a timeout)"
+        )
+
+
 def _shares(_all: _Found, found: Sequence[Finding]) -> Iterator[str]:
     numbers = found[0].numbers
     rates = f"{bit_rate(numbers['least_bps'])} to {bit_rate(numbers['largest_bps'])}"
@@ -333,7 +343,7 @@ def _shares(_all: _Found, found: Sequence[Finding]) -> Iterator[str]:
         law = "TCP's throughput goes as 1 / RTT" if inverse else "flows with longer round trips get less"
         yield f"{law}: round trips of {trips} make shares of {rates} {index}"
     else:
-        yield f"shares are unequal, {rates} {index}"
+        yield f"shares{' of hosts' * ('hosts' in numbers)} are unequal, {rates} {index}"
 
 
 _WORDED: Final[Mapping[Kind, Callable[[_Found, Sequence[Finding]], Iterator[str]]]] = {
@@ -351,6 +361,7 @@ _WORDED: Final[Mapping[Kind, Callable[[_Found, Sequence[Finding]], Iterator[str]
     "long-queue": _long_queue,
     "drain-time": _drain_time,
     "transfers": _transfers,
+    "waited-for-timer": _waited,
     "starved": _starved,
     "unequal-shares": _shares,
 }

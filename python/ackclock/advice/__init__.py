@@ -16,6 +16,7 @@ from ackclock.advice.records import Advice, Alternative, Alternatives, BeforeAft
 from ackclock.advice.targets import read_targets
 from ackclock.errors import AdviceError, ArgumentError, Fault, shown
 from ackclock.findings import Finding, Kind
+from ackclock.limits import read_limits
 from ackclock.paths import meets_acks
 from ackclock.result import Result
 from ackclock.scenario import Resolved
@@ -74,6 +75,7 @@ def advise(  # noqa: PLR0913  by keyword
     simulate: bool = True,
     threads: int | None = None,
     on_step: Callable[[str], None] | None = None,
+    limit: str | Collection[str] | None = None,
     controllers: None = None,
 ) -> Advice:
     """Say what to change on a path, why, and what a simulation makes of it.
@@ -97,6 +99,9 @@ def advise(  # noqa: PLR0913  by keyword
         Replications at a time, all cores by default.
     on_step : callable, optional
         Gets in words what is being simulated.
+    limit : str or collection of str, optional
+        The most that all simulations together may be expected to take: a time, memory or packets, such as "10 min";
+        the environment variable `ACKCLOCK_LIMIT` by default. How many there will be is known only as they go on.
     controllers : None
         Not taken, unlike by `ackclock.run`: the rules of advice are for the engine's congestion controls, and it makes
         many runs at a time, where classes run one at a time. `ackclock.sweep` takes them, and varies a field.
@@ -112,6 +117,8 @@ def advise(  # noqa: PLR0913  by keyword
         With all that is wrong with the scenario.
     AdviceError
         For an unknown topic or target, or a target that is out of range.
+    LimitError
+        Before the simulation with which all of them are expected to take more than `limit`.
     ArgumentError
         If another argument is of a wrong type, or a flow has a congestion control of the user's own.
 
@@ -135,6 +142,7 @@ def advise(  # noqa: PLR0913  by keyword
     loaded = scenario if isinstance(scenario, scenarios.Scenario) else scenarios.load(scenario)
     _refuse_controllers(loaded.source.controls)
     bench = Bench(loaded, dict(overrides or {}), on_step or (lambda _: None), threads)
+    bench.limits = read_limits(limit if limit is None or isinstance(limit, str) else list(limit))
     bench.targets = read_targets(targets, bench.resolved)
     bench.asked = frozenset(topics or ())
     found: dict[str, Recommendation] = {}

@@ -11,9 +11,13 @@ from ackclock import api
 from ackclock.advice.lengths import Length
 from ackclock.advice.records import BeforeAfter
 from ackclock.advice.targets import Targets
+from ackclock.cost import Estimate as Expected
+from ackclock.engine import usable_cores
+from ackclock.limits import refuse_beyond
 from ackclock.result import Result
 from ackclock.scenario import Resolved, Scenario
 from ackclock.stats import Estimate, estimate
+from ackclock.units import Quantity
 
 Measure = Callable[[Result], Estimate]
 """A quantity of a run."""
@@ -27,6 +31,8 @@ _SUMS = frozenset({"throughput_bps", "timeouts", "fast_retransmits"})
 _RATES = frozenset({"throughput_bps", "goodput_bps"})
 _KEPT = _SUMS | {"rtt_mean_s", "rtt_p95_s", "queueing_p95_s", "loss_fraction", "finish_s"}
 """The quantities of flows that a search looks at."""
+NOTHING = Estimate(mean=None, low=None, high=None, n=0)
+"""The estimate of what cannot be measured."""
 
 
 @dataclass
@@ -47,6 +53,8 @@ class Bench:
         What a change must reach.
     asked : collection of str
         The topics that the user names.
+    limits : sequence of Quantity
+        What all simulations together may be expected to take.
     """
 
     scenario: Scenario
@@ -55,9 +63,12 @@ class Bench:
     threads: int | None = None
     targets: Targets = field(default_factory=Targets)
     asked: Collection[str] = ()
+    limits: Sequence[Quantity] = ()
     sized: dict[str, str] = field(default_factory=dict)
     """The buffers that a search has found, as changes."""
     _kept: dict[tuple[str, Length | None], Result] = field(default_factory=dict)
+    _expected: Expected = field(default_factory=lambda: Expected(0.0, 0.0, 0.0))
+    """Packets, time and memory that all simulations so far were expected to take."""
 
     @cached_property
     def resolved(self) -> Resolved:
@@ -101,6 +112,7 @@ class Bench:
         wanted = {key: one for key, one in zip(keys, changes, strict=True) if key not in self._kept}
         if wanted:
             done = len(self._kept) + len(wanted)
+            self._check_limits(list(wanted.values()), length)
             self.on_step(f"{what} (simulation {done}{f' of at most {MOST_RUNS}' if done <= MOST_RUNS else ''})")
             with ThreadPoolExecutor(max_workers=min(len(wanted), self.threads or len(wanted))) as pool:
                 threads = self.threads if len(wanted) == 1 else 1
@@ -109,16 +121,37 @@ class Bench:
                 self._kept.update((key, future.result()) for key, future in futures)
         return [self._kept[key] for key in keys]
 
-    def _simulate(
-        self, changes: Mapping[str, Any], *, length: Length | None, threads: int | None, whole: bool
-    ) -> Result:
+    def _check_limits(self, changes: Sequence[Mapping[str, Any]], length: Length | None) -> None:
+        """Refuse simulations with which all of them are expected to take more than the user allows."""
+        if not self.limits:
+            return
+        cores = self.threads or usable_cores()
+        at_once = max(1, min(cores, len(changes)))
+        each = [api.expected(self._resolve(one, length)[0], cores if len(changes) == 1 else 1) for one in changes]
+        self._expected = Expected(
+            self._expected.packets + sum(one.packets for one in each),
+            self._expected.seconds + sum(one.seconds for one in each) / at_once,
+            max(self._expected.memory_bytes, *(one.memory_bytes for one in each)),
+            cores,
+        )
+        refuse_beyond(self.limits, self._expected, what="this advice")
+
+    def _resolve(self, changes: Mapping[str, Any], length: Length | None) -> tuple[Resolved, list[str]]:
+        """Resolve the scenario with some fields changed, for runs of a length."""
         resolved, warnings = api.resolve_with_warnings(self.scenario, {**self.overrides, **changes})
         if length is not None:
             resolved = length.applied(resolved)
         elif not resolved.is_deterministic:
             replications = max(REPLICATIONS, resolved.run.replications)
             resolved = replace(resolved, run=replace(resolved.run, replications=replications))
-        result = api.simulate(resolved, warnings, threads=threads, picture=False)
+        return resolved, warnings
+
+    def _simulate(
+        self, changes: Mapping[str, Any], *, length: Length | None, threads: int | None, whole: bool
+    ) -> Result:
+        resolved, warnings = self._resolve(changes, length)
+        # The limits are of all simulations together.
+        result = api.simulate(resolved, warnings, threads=threads, picture=False, limit=())
         return _grouped(result) if changes and length is not None and not whole else result
 
 
@@ -143,16 +176,18 @@ def _grouped(result: Result) -> Result:
 def _of_rows(rows: Sequence[Mapping[str, Any]], key: str) -> Estimate | None:
     """Give the sum of a rate or count, the longest time: finished only if all are."""
     found = [row[key] for row in rows]
+    if key in _RATES and len(rows) > 1 and rows[0]["finish_s"] is not None:
+        return NOTHING
     if found[0] is None or key in _SUMS:
         return None if found[0] is None else _total(found)
     if key == "finish_s" and any(one["mean"] is None for one in found):
-        return Estimate(mean=None, low=None, high=None, n=0)
+        return NOTHING
     return _longest(found)
 
 
 def _longest(found: Sequence[Estimate | None]) -> Estimate:
     known = [one for one in found if one is not None and one["mean"] is not None]
-    return max(known, key=lambda one: one["mean"] or 0.0, default=Estimate(mean=None, low=None, high=None, n=0))
+    return max(known, key=lambda one: one["mean"] or 0.0, default=NOTHING)
 
 
 def _key(changes: Mapping[str, Any], length: Length | None) -> tuple[str, Length | None]:
@@ -167,12 +202,14 @@ def before_after(text: str, unit: str, before: Result, after: Result, measure: M
 def of_flows(key: str) -> Measure:
     """Measure a quantity of the only flow, or the sum over several; a sum has no interval.
 
-    Rates of transfers, each over its own life, are not added to those of flows that last.
+    Rates of transfers, each over its own life, are added neither to those of flows that last nor to one another.
     """
 
     def measure(result: Result) -> Estimate:
         flows = result.summary["flows"]
         lasting = [row for row in flows if row["finish_s"] is None] if key in _RATES else flows
+        if not lasting and len(flows) > 1:
+            return NOTHING
         rows = [row[key] for row in lasting or flows]
         return rows[0] if len(rows) == 1 else _total(rows)
 

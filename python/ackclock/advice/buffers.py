@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import inf
 
+from ackclock.advice.backstops import is_bounded, job_of, overflows
 from ackclock.advice.bench import (
     Bench,
     before_after,
@@ -17,7 +18,7 @@ from ackclock.advice.bench import (
 )
 from ackclock.advice.buffer_rules import buffer_rules
 from ackclock.advice.knobs import Knob, buffer_knobs, static_knob
-from ackclock.advice.lengths import length_for
+from ackclock.advice.lengths import UNCONFIRMED, Length, length_for
 from ackclock.advice.records import BeforeAfter, Recommendation, Rule
 from ackclock.advice.sizes import Answer, largest_within, search_sizes
 from ackclock.advice.trials import has_transfers, in_words
@@ -28,6 +29,7 @@ TOPIC = "bottleneck-buffer"
 QUESTION = "How large should the buffer of the bottleneck be?"
 LESS = 0.98
 """Ratio of the utilisation to the present one below which it is worth a word."""
+OF_BACKSTOPS = "a smaller buffer would drop the bursts that the AQM lets through"
 MOST_KNOBS = 2
 """Number of buffers that are searched; those of other links stay as they are."""
 
@@ -44,11 +46,25 @@ def advise_buffers(bench: Bench, *, simulate: bool) -> Recommendation | None:
     present = expected.present if expected.present < inf else 0.0
     length = length_for(resolved, float(expected.start), max(present, float(expected.ample)), bench.targets)
     base = bench.run({}, "the scenario as it is", length)
-    knobs = [_with_rules(bench, knob) for knob in buffer_knobs(resolved, base.summary["links"])]
-    if not knobs:
-        return None
-    answer = search_sizes(bench, knobs[:MOST_KNOBS], length)
-    return _recommendation(bench, answer, knobs[MOST_KNOBS:])
+    found = [_with_rules(bench, knob) for knob in buffer_knobs(resolved, base.summary["links"])]
+    return _searched(bench, found, base, length) if found else None
+
+
+def _searched(bench: Bench, found: list[Knob], base: Result, length: Length) -> Recommendation:
+    """Search the buffers but those whose AQM bounds the wait: one that drops more than it may grow, and not shrink."""
+    resolved, links = bench.resolved, base.summary["links"]
+    bounded = [knob for knob in found if is_bounded(resolved, knob, links)]
+    kept = [knob for knob in bounded if not overflows(knob, links)]
+    for leave in (kept, bounded):
+        kept, knobs = leave, [knob for knob in found if knob not in leave]
+        answer = search_sizes(bench, knobs[:MOST_KNOBS], length) if knobs else None
+        if answer is None or all((answer.sizes or {}).get(knob, inf) >= knob.present for knob in bounded):
+            break
+    jobs = [f"{_packets(knob.present)} at {knob.place}: {job_of(resolved, knob, links)}" for knob in kept]
+    if answer is None:
+        return Recommendation(TOPIC, QUESTION, f"Keep {'; '.join(jobs)}", remarks=(OF_BACKSTOPS,))
+    advised = _recommendation(bench, answer, knobs[MOST_KNOBS:])
+    return replace(advised, remarks=(*advised.remarks, *(f"keep {job}" for job in jobs)))
 
 
 def _with_rules(bench: Bench, knob: Knob) -> Knob:
@@ -85,7 +101,7 @@ def _recommendation(bench: Bench, found: Answer, others: list[Knob]) -> Recommen
         changes,
         tuple(rule for knob in found.knobs for rule in _compared(knob, found)),
         _check(found.before, found.after, found.knobs) if changes else (),
-        tuple(_remarks(found, others)),
+        tuple(_remarks(bench, found, others)),
         tables,
     )
 
@@ -146,15 +162,27 @@ def _packets(size: float) -> str:
 
 def _nothing_meets(bench: Bench, found: Answer) -> str:
     """Say that no size meets the targets, and what the largest does."""
-    failed = next((knob for knob in found.knobs if found.brackets[knob].size is None), found.knobs[0])
+    failed = next((knob for knob in found.knobs if found.brackets[knob].size is None), None)
+    if failed is None:
+        sizes = " and ".join(
+            f"{number(found.brackets[knob].size or 0)} packets at {knob.place}" for knob in found.knobs
+        )
+        return (
+            f"Keep {_present(found)}: {sizes} are the least that give {_targets(bench, found)} in the search, but "
+            "neither these nor larger ones next to them do with other random numbers"
+        )
     most = failed.ample if bench.targets.loss is None else failed.longest
-    run = found.trials.run([{failed: float(most)}], "")[0]
-    missed = "; ".join(found.judge.missed(run)) or "the answer of the search does not hold with other random numbers"
+    # As the search had them: what came before with the size found, and what comes after with an ample one.
+    others = {knob: float(bracket.size) for knob, bracket in found.brackets.items() if bracket.size is not None}
+    others = {knob: others.get(knob, float(knob.ample)) for knob in found.knobs if knob != failed}
+    run = found.trials.run([{**others, failed: float(most)}], "")[0]
+    missed = "; ".join(found.judge.missed(run)) or "the targets are met, but they are not with a tenth more"
     fills = all(flow.is_endless for flow in bench.resolved.flows)
     remedy = "" if fills else ". The load has to fall, or the rate to rise"
+    beside = "".join(f", and {number(size)} packets at {knob.place}," for knob, size in others.items())
     return (
-        f"No buffer of up to {number(most)} packets at {failed.place} gives {_targets(bench, found)}: with that many "
-        f"{missed}{remedy}"
+        f"No buffer of up to {number(most)} packets at {failed.place} gives {_targets(bench, found)}: with that many"
+        f"{beside} {missed}{remedy}"
     )
 
 
@@ -203,7 +231,7 @@ def _judged(rule: Rule, knob: Knob, found: Answer) -> Rule:
     return replace(rule, outcome="too few here" if rule.value < found.sizes[knob] else "enough, not least")
 
 
-def _remarks(found: Answer, others: list[Knob]) -> Iterator[str]:
+def _remarks(bench: Bench, found: Answer, others: list[Knob]) -> Iterator[str]:
     trials, after = found.trials, found.after
     yield f"each size was simulated for {in_words(trials.length, found.base)} as it is, with the same random numbers"
     if found.sizes is not None:
@@ -212,8 +240,11 @@ def _remarks(found: Answer, others: list[Knob]) -> Iterator[str]:
         )
         loss = amount(found.confirming.worst_loss(after), "1")
         what = "the sizes found were tried for" if found.confirming.too_late(after) else "the answer holds for"
-        confirmed = f"{what} {in_words(trials.length.other, after)}"
-        yield f"{confirmed}, with other random numbers: utilisation {used}, loss {loss}"
+        if trials.length.repeats(bench.resolved):
+            yield f"{UNCONFIRMED}: utilisation {used}, loss {loss}"
+        else:
+            confirmed = f"{what} {in_words(trials.length.other, after)}"
+            yield f"{confirmed}, with other random numbers: utilisation {used}, loss {loss}"
     for knob in found.knobs:
         yield from _refuted(knob, found)
         yield from _of_rule(knob, found)

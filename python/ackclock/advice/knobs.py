@@ -163,7 +163,7 @@ def _buffer_knob(resolved: Resolved, group: list[Element]) -> Knob:
     return Knob(
         what="buffer",
         names=tuple(element.name for element in group),
-        fields=tuple(dict.fromkeys(_field(element.name) for element in group)),
+        fields=tuple(dict.fromkeys(field_of(element.name) for element in group)),
         links=tuple(element.name for element in group),
         present=inf if capacity is None else capacity - (1.0 if first.counting == "waiting" else 0.0),
         start=max(2, ceil(round(start, 6))),
@@ -186,7 +186,7 @@ def by_direction(knob: Knob) -> list[Knob]:
     parts = [[name for name in knob.names if name.endswith(REVERSE) == is_reverse] for is_reverse in (False, True)]
     return [
         replace(
-            knob, names=tuple(names), links=tuple(names), fields=tuple(dict.fromkeys(_field(name) for name in names))
+            knob, names=tuple(names), links=tuple(names), fields=tuple(dict.fromkeys(field_of(name) for name in names))
         )
         for names in parts
         if names
@@ -209,10 +209,10 @@ def shortest_trip_s(resolved: Resolved, knob: Knob) -> float:
     return min((empty_round_trip_s(resolved, flow) for flow in connections or flows), default=0.0)
 
 
-def _field(link: str) -> str:
-    """Give the dotted path of a link's buffer; the reverse direction is a table of the link."""
+def field_of(link: str, key: str = "buffer") -> str:
+    """Give the dotted path of a field of a link; the reverse direction is a table of the link."""
     name = described_name(link.removesuffix(REVERSE))
-    return f"link.{name}.buffer" if not link.endswith(REVERSE) else f"link.{name}.reverse.buffer"
+    return f"link.{name}.{key}" if not link.endswith(REVERSE) else f"link.{name}.reverse.{key}"
 
 
 def window_knob(resolved: Resolved, limited: Sequence[Finding]) -> Knob | None:

@@ -16,6 +16,8 @@ OF_BULK: Final = 0.95
 """Least throughput, as a fraction of the largest, where nobody but flows that send all the time crosses the link."""
 OF_MIXED: Final = 0.8
 """The same where light flows or transfers gain by a short delay."""
+WORSE: Final = 0.2
+"""Relative increase of the times of transfers and light flows with which no queue is advised for its throughput."""
 FAIR: Final = 0.8
 """Least fairness index, as a fraction of the largest."""
 
@@ -66,8 +68,15 @@ class QueueChoice:
         return any(map(self._known, measures))
 
     def is_better(self, new: QueueAlternative, old: QueueAlternative) -> bool:
-        """Return whether a queue is better than the present one in other runs."""
-        return replace(self, rows=(old, new)).best == 1
+        """Return whether a queue is better than the present one in other runs.
+
+        A gain of throughput does not make up for transfers, light or L4S flows that are clearly worse off there.
+        """
+        waits = ((new.light_p95_s, old.light_p95_s), (new.l4s_p95_s, old.l4s_p95_s))
+        times = [(self.trip_s + mean(after), self.trip_s + mean(before)) for after, before in waits]
+        times = [one for one in [*times, (mean(new.slowdown_mean), mean(old.slowdown_mean))] if one[1] < inf]
+        is_worse = any(after > (1.0 + WORSE) * before for after, before in times)
+        return not is_worse and replace(self, rows=(old, new)).best == 1
 
     def worth(self, row: QueueAlternative) -> float:
         """Give the logarithm of the product of all that counts: each counts by its ratio (Kelly 1997)."""

@@ -9,6 +9,7 @@ from typing import Any
 from ackclock.advice.bench import mean_slowdown, of_longest_round_trip
 from ackclock.advice.knobs import Knob, crossing
 from ackclock.advice.queue_records import QueueAlternative
+from ackclock.fairness import sums_of_hosts
 from ackclock.findings import Row
 from ackclock.paths import empty_one_way_s, empty_round_trip_s
 from ackclock.result import Result
@@ -39,8 +40,14 @@ def _is_unfinished(row: Row) -> bool:
     return row["finish_s"] is not None and row["finish_s"]["mean"] is None
 
 
-def measure_queue(
-    name: str, changes: Mapping[str, Any], runs: Sequence[Result], knobs: Sequence[Knob], lasting: frozenset[str]
+def measure_queue(  # noqa: PLR0913  by keyword
+    name: str,
+    changes: Mapping[str, Any],
+    runs: Sequence[Result],
+    knobs: Sequence[Knob],
+    lasting: frozenset[str],
+    *,
+    hosts: Mapping[str, int] | None = None,
 ) -> QueueAlternative:
     """Measure a queue over runs with seeds of their own.
 
@@ -56,8 +63,10 @@ def measure_queue(
         The buffers of the links with long queues, the bottleneck's first.
     lasting : frozenset of str
         The flows of one transfer that count as endless ones.
+    hosts : mapping of str to int, optional
+        The host of each [[flow]], where fairness is that between hosts.
     """
-    measured = [_Run(result, knobs, lasting) for result in runs]
+    measured = [_Run(result, knobs, lasting, hosts) for result in runs]
 
     def of(measure: Callable[[_Run], float]) -> Estimate:
         resolved = runs[0].resolved
@@ -97,6 +106,7 @@ class _Run:
     result: Result
     knobs: Sequence[Knob]
     lasting: frozenset[str]
+    hosts: Mapping[str, int] | None
 
     @property
     def _resolved(self) -> Resolved:
@@ -228,16 +238,21 @@ class _Run:
     def fairness(self) -> float:
         """Compute Jain's index of the throughputs over the weights, in the direction where it is smaller.
 
-        It is nan where flows are counted together, and for a run of too few round trips.
+        Of the hosts' sums where fairness is that between hosts. It is nan where flows are counted together, and for a
+        run of too few round trips.
         """
         trips = (empty_round_trip_s(self._resolved, flow) for flow, _ in self._rows if flow.connection)
         longest = max(trips, default=0.0)
         known = self._is_whole and not any(flow.is_large_group for flow in self._resolved.flows)
         if not known or self._resolved.run.measured_s < ROUNDS * longest:
             return nan
+        tcp = [[(flow, rate) for flow, rate in rates if flow.kind == "tcp"] for rates in (self.forward, self.backward)]
+        hosts = self.hosts
         shares = [
-            [rate / flow.weight for flow, rate in rates if flow.kind == "tcp"]
-            for rates in (self.forward, self.backward)
+            [rate / flow.weight for flow, rate in rates]
+            if hosts is None
+            else sums_of_hosts((hosts[described_name(flow.name)], rate) for flow, rate in rates)
+            for rates in tcp
         ]
         return min((jain_index(one) for one in shares if len(one) > 1), default=nan)
 

@@ -1,24 +1,27 @@
 """The queues that are compared: which there are, and their simulations with equal seeds."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, inf, isclose, sqrt
 from typing import Any, Final
 
 from ackclock import api
 from ackclock.advice.bench import Bench, loss_cycles
-from ackclock.advice.knobs import MANY, Knob, crossing
+from ackclock.advice.knobs import MANY, Knob, crossing, field_of
 from ackclock.advice.lengths import Length
 from ackclock.advice.queue_measures import lasting_flows, measure_queue
 from ackclock.advice.queue_records import QueueAlternative
 from ackclock.errors import ScenarioError
+from ackclock.fairness import is_by_host
 from ackclock.models import controls, queues
 from ackclock.paths import empty_round_trip_s
 from ackclock.prediction.cubic import cubic_numbers
 from ackclock.prediction.scene import Scene
 from ackclock.result import Result
 from ackclock.scenario import Element, Resolved
-from ackclock.scenario.resolved_queues import Step
+from ackclock.scenario.copies import described_name
+from ackclock.scenario.network import REVERSE
+from ackclock.scenario.resolved_queues import CakeScheduler, Step
 from ackclock.scenario.schema_queues import NAMES
 from ackclock.units import show
 from ackclock.wording import number, plural
@@ -34,6 +37,9 @@ TITLES: Final[Mapping[str, str]] = {
     "wfq": "WFQ",
     "sfq": "SFQ",
     "dualpi2": "DualPI2",
+    "cake": "CAKE",
+    "cobalt": "COBALT",
+    "pi": "PI",
 }
 """Names of disciplines as their papers write them."""
 ACTIVE: Final = ("codel", "pie", "fq-codel", "sfq")
@@ -133,7 +139,23 @@ def _of_knob(resolved: Resolved, knob: Knob) -> dict[str, Queue]:
         marking = {**({"discipline": table} if isinstance(table, str) else table), "ce_threshold": L4S_THRESHOLD}
         name = f"{_called('fq-codel', table)}, ce_threshold {L4S_THRESHOLD}"
         found["fq-codel-l4s"] = Queue(name, dict.fromkeys(_fields(knob), marking))
-    return found
+    return {kind: _shaped(resolved, knob, queue) for kind, queue in found.items()}
+
+
+def _shaped(resolved: Resolved, knob: Knob, queue: Queue) -> Queue:
+    """Let a queue that takes the place of a CAKE with a shaper send at the shaper's rate, as CAKE does."""
+    element = _element(resolved, knob)
+    scheduler = element.queue.scheduler
+    if not isinstance(scheduler, CakeScheduler) or scheduler.bandwidth_bps is None or element.rate_process is not None:
+        return queue
+    rate, rates = show(scheduler.bandwidth_bps, "bit/s"), {}
+    for name in knob.names:
+        other = resolved.elements_by_name.get(f"{name}{REVERSE}")
+        if other is not None and other.rate_bps is not None:
+            # Without a rate of its own it would have the new one.
+            rates[field_of(f"{name}{REVERSE}", "rate")] = show(other.rate_bps, "bit/s")
+        rates[field_of(name, "rate")] = rate
+    return replace(queue, name=f"{queue.name}, shaped to {rate}", changes={**rates, **queue.changes})
 
 
 def _least_step(resolved: Resolved, knob: Knob, element: Element) -> int | None:
@@ -286,15 +308,27 @@ def try_queues(
         What is being simulated, in words.
     """
     runs = _runs(bench, tried, length, what)
-    lasting = lasting_flows(runs)
+    lasting, hosts = lasting_flows(runs), hosts_of(bench.resolved, knobs[0])
     return [
-        measure_queue(queue.title, queue.changes, part, knobs, lasting) for queue, part in zip(tried, runs, strict=True)
+        measure_queue(queue.title, queue.changes, part, knobs, lasting, hosts=hosts)
+        for queue, part in zip(tried, runs, strict=True)
     ]
+
+
+def hosts_of(resolved: Resolved, knob: Knob) -> dict[str, int] | None:
+    """Give the host of each [[flow]] where the present queue is fair to hosts, and there are several; or else None."""
+    hosts = {described_name(flow.name): flow.host for flow in resolved.flows}
+    return hosts if is_by_host(_element(resolved, knob)) and len(set(hosts.values())) > 1 else None
 
 
 def cycles_of(bench: Bench, queue: Queue, length: Length) -> float:
     """Count the loss cycles of a queue's runs."""
     return sum(map(loss_cycles, _runs(bench, [queue], length, "")[0]))
+
+
+def one_run(bench: Bench, queue: Queue, length: Length) -> Result:
+    """Give the first of a queue's runs."""
+    return _runs(bench, [queue], length, "")[0][0]
 
 
 def _runs(bench: Bench, tried: Sequence[Queue], length: Length, what: str) -> list[list[Result]]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ackclock.charts import Chart
     from ackclock.plots import Picture
 
+THROUGHPUT = 2
+"""Column of the throughput in a table of alternatives."""
 FILES = ("queues.png", "advice.json")
 """The files of saved advice."""
 
@@ -176,7 +178,11 @@ class Alternatives:
             "loss\ncycles",
             "",
         ]
-        return TableText(headers, [row.cells for row in self.rows], words=frozenset({6}))
+        rows = [row.cells for row in self.rows]
+        # The rates of several transfers, each over its own life, have no sum.
+        shown = [place for place in range(len(headers)) if place != THROUGHPUT or {row[place] for row in rows} != {"-"}]
+        cells = [[row[place] for place in shown] for row in rows]
+        return TableText([headers[place] for place in shown], cells, words=frozenset({len(shown) - 1}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +238,7 @@ class Recommendation:
         if self.queues is not None:
             tables.append(self.queues.table)
         if self.check:
-            rows = [row.cells for row in self.check]
+            rows = [row.cells for row in self.check if None not in (row.before["mean"], row.after["mean"])]
             tables.append(TableText(["simulated", "before", "after", "change"], rows))
         if self.rules:
             rules = [rule.cells for rule in self.rules]

@@ -1,18 +1,20 @@
 """The queue of the bottleneck: a smaller buffer, or a discipline that controls the delay, compared by simulation."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
 from ackclock.advice.bench import Bench
 from ackclock.advice.knobs import Knob, buffer_knobs, by_direction, shortest_trip_s, static_knob
-from ackclock.advice.lengths import REPLICATIONS, Length, length_for
+from ackclock.advice.lengths import REPLICATIONS, UNCONFIRMED, Length, length_for
 from ackclock.advice.queue_choice import QueueChoice, mean, short
 from ackclock.advice.queue_records import QueueAlternative, QueuesCompared
 from ackclock.advice.queue_trials import (
     Queue,
     cycles_of,
+    hosts_of,
     model_buffer,
+    one_run,
     other_places,
     queues_to_try,
     resolved_with,
@@ -36,6 +38,8 @@ LONGER = 0.1
 """Relative difference of delays that is worth a word."""
 NEAR = 0.06
 """Difference in worth up to which two queues with overlapping intervals are called equal."""
+MOST_MOVES = 2
+"""Number of times that a search goes on with further links, to which the answer has moved the long queue."""
 SAME = 0.005
 """Relative difference up to which two throughputs are called the same."""
 
@@ -58,7 +62,7 @@ def advise_which_queue(bench: Bench, *, simulate: bool) -> Recommendation | None
     if not knobs or _has_levels(resolved, knobs[0]):
         return None
     tried = queues_to_try(bench, knobs)
-    return _recommendation(_compared(bench, knobs, tried)) if len(tried) > 1 else None
+    return _recommendation(_followed(bench, knobs, tried)) if len(tried) > 1 else None
 
 
 @dataclass(frozen=True)
@@ -131,6 +135,23 @@ def _length(bench: Bench, knob: Knob, tried: Sequence[Queue]) -> Length:
     return replace(length, replications=max(length.replications, REPLICATIONS)) if length.replications > 1 else length
 
 
+def _followed(bench: Bench, knobs: list[Knob], tried: Sequence[Queue]) -> _Found:
+    """Compare queues, and go on with the links to which the answer moves the long queue, as long as there are any."""
+    found = _compared(bench, knobs, tried)
+    for _ in range(MOST_MOVES):
+        links = one_run(bench, found.tried[found.choice.best], found.length).summary["links"]
+        moved = [knob for knob in _long_queues(bench.resolved, links) if not _is_among(knob, knobs)]
+        if not moved or not found.choice.best:
+            return found
+        knobs = [*knobs, *moved]
+        found = _compared(bench, knobs, queues_to_try(bench, knobs))
+    return found
+
+
+def _is_among(knob: Knob, knobs: Sequence[Knob]) -> bool:
+    return any(set(knob.names) & set(other.names) for other in knobs)
+
+
 def _compared(bench: Bench, knobs: Sequence[Knob], tried: Sequence[Queue]) -> _Found:
     length = _length(bench, knobs[0], tried)
     rows = tuple(try_queues(bench, knobs, tried, length, f"{plural(len(tried), 'queue')} at {knobs[0].place}"))
@@ -168,7 +189,7 @@ def _answer(found: _Found) -> str:
         )
     if None not in (row.l4s_p95_s["mean"], own.l4s_p95_s["mean"]):
         parts.append(f"those of L4S flows {seconds(short(row.l4s_p95_s))} instead of {seconds(short(own.l4s_p95_s))}")
-    parts += _costs(row, own)
+    parts += _costs(found, row, own)
     return f"{found.tried[found.chosen].at(place)}: {', '.join(parts)}"
 
 
@@ -186,7 +207,7 @@ def _why_kept(found: _Found) -> str:
     return "none of the others that were tried is better"
 
 
-def _costs(row: QueueAlternative, own: QueueAlternative) -> Iterator[str]:
+def _costs(found: _Found, row: QueueAlternative, own: QueueAlternative) -> Iterator[str]:
     """Say what becomes of the throughput, of transfers and of the fairness."""
     if row.throughput_bps["mean"] is not None:
         yield _change(row.throughput_bps, own.throughput_bps, "throughput")
@@ -200,7 +221,8 @@ def _costs(row: QueueAlternative, own: QueueAlternative) -> Iterator[str]:
         yield f"transfers take {percent(abs(ratio - 1.0), 2)} {'more' if ratio > 1.0 else 'less'} time"
     fair = row.fairness_index["mean"], own.fairness_index["mean"]
     if fair[0] is not None and fair[1] is not None and abs(fair[0] - fair[1]) > UNFAIR:
-        yield f"and the fairness between flows is {fair[0]:.2f} instead of {fair[1]:.2f}"
+        whom = "flows" if hosts_of(found.bench.resolved, found.knobs[0]) is None else "hosts"
+        yield f"and the fairness between {whom} is {fair[0]:.2f} instead of {fair[1]:.2f}"
 
 
 def _change(new: Estimate, old: Estimate, what: str) -> str:
@@ -215,7 +237,8 @@ def _change(new: Estimate, old: Estimate, what: str) -> str:
 def _rule(found: _Found) -> Rule:
     """Give the model's buffer, and what the simulation makes of it."""
     size = model_buffer(found.bench.resolved, found.knobs[0])
-    place = next((place for place, queue in enumerate(found.tried) if _is_buffer(queue)), None)
+    # A buffer that was searched is tried too, and is not the model's.
+    place = next((place for place, queue in enumerate(found.tried) if _is_buffer(queue, found.bench.sized)), None)
     outcome = "about as now" if place is None else _inshort(found, place)
     return Rule(
         "buffer that keeps the link busy",
@@ -228,8 +251,8 @@ def _rule(found: _Found) -> Rule:
     )
 
 
-def _is_buffer(queue: Queue) -> bool:
-    return any(field.endswith(".buffer") for field in queue.changes)
+def _is_buffer(queue: Queue, sized: Mapping[str, str]) -> bool:
+    return queue.changes != sized and any(field.endswith(".buffer") for field in queue.changes)
 
 
 def _inshort(found: _Found, place: int) -> str:
@@ -270,7 +293,9 @@ def _remarks(found: _Found) -> Iterator[str]:
         f"{plural(round(cycles), 'loss cycle')}"
     )
     yield from found.compared.reasons
-    if found.chosen and length.other != length:
+    if found.chosen and length.is_fixed and not several:
+        yield UNCONFIRMED
+    elif found.chosen and length.other != length:
         twice = "" if length.is_fixed else "of twice the time, "
         yield f"before and after are {twice}with other random numbers: the answer holds there"
     yield from _unstable(found)

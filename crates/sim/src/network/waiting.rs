@@ -24,7 +24,7 @@ pub(super) struct WaitingAcks {
     streams: Vec<Ring<Scheduled>>,
     /// Those in front of the senders of all other flows.
     shared: CalendarQueue,
-    /// When ACKs left that may wait on their way, if there are such.
+    /// Departures of the ACKs that may wait on the return path, if there are such.
     waits: Option<Box<AckWaits>>,
 }
 

@@ -1,4 +1,4 @@
-//! The times that ACKs wait on their way back.
+//! The times that ACKs wait on the return path.
 //!
 //! Linux's receiver takes the round trip from the timestamps that data segments echo, which are those of its own ACKs, and
 //! so with what these wait behind others (`tcp_rcv_rtt_measure_ts`). An ACK has no room for the instant at which it left;
@@ -13,7 +13,7 @@ use crate::scenario::{ConnectionConfig, ElementConfig, FlowConfig, Scenario, Tra
 
 /// Most bytes that blocks add to an ACK: three of them next to a timestamp (RFC 2018 section 3).
 const BLOCKS_BYTES: f64 = 28.0;
-/// Part of its rate up to which a link is taken to let ACKs pass that have it for themselves.
+/// Part of its rate up to which a link that carries ACKs alone is taken to let them pass without a wait.
 const LIGHT: f64 = 0.5;
 
 /// The departures of ACKs that are on their way.

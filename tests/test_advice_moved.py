@@ -1,0 +1,56 @@
+"""Advice on a line whose long queue moves to its other direction when the first is mended."""
+
+from typing import Any
+
+import ackclock
+
+LINE: dict[str, Any] = {
+    "link": [
+        {
+            "name": "cable",
+            "rate": "100 Mbit/s",
+            "delay": "8 ms",
+            "buffer": "500 ms",
+            "reverse": {"rate": "20 Mbit/s", "buffer": "400 ms"},
+        }
+    ],
+    "flow": [
+        {"name": "download", "path": ["cable"], "rtt": "30 ms"},
+        {"name": "upload", "path": ["cable.reverse"], "rtt": "30 ms"},
+        {
+            "name": "call",
+            "path": ["cable"],
+            "packet": "200 B",
+            "traffic": {"kind": "constant", "rate": "50 kbit/s"},
+        },
+    ],
+    "run": {"duration": "40 s", "warmup": "10 s"},
+}
+
+
+def long_queues(overrides: Any) -> set[str]:
+    links = ackclock.run(LINE, overrides=overrides, picture=False).summary["links"]
+    return {row["name"] for row in links if row["queueing_p95_s"]["mean"] > 0.05}
+
+
+def test_the_queue_is_followed_to_the_direction_to_which_it_moves() -> None:
+    assert long_queues({}) == {"cable.reverse"}
+    assert "cable" in long_queues({"link.cable.reverse.queue": "fq-codel"})
+    (found,) = ackclock.advise(LINE, topics=["which-queue"]).recommendations
+    assert set(found.changes) >= {"link.cable.queue", "link.cable.reverse.queue"}
+    assert not long_queues(found.changes)
+
+
+def test_what_the_largest_buffer_misses_is_said_with_the_sizes_that_the_other_links_had() -> None:
+    """One that passes while a tenth more fails is not said to miss what another link's present buffer makes it miss."""
+    line = {"name": "dsl", "rate": "24 Mbit/s", "delay": "10 ms", "buffer": "200 ms"}
+    document = {
+        "link": [{**line, "reverse": {"rate": "1 Mbit/s", "buffer": "1 s"}}],
+        "flow": [
+            {"name": "down", "path": ["dsl"], "ack": "52 B"},
+            {"name": "up", "path": ["dsl.reverse"], "ack": "52 B"},
+        ],
+        "run": {"duration": "200 s", "warmup": "20 s"},
+    }
+    (found,) = ackclock.advise(document, topics=["bottleneck-buffer"]).recommendations
+    assert "packets at dsl.reverse, the targets are met, but they are not with a tenth more" in found.answer
