@@ -344,7 +344,7 @@ def test_a_link_that_is_less_busy_than_with_its_present_buffer_is_named() -> Non
     both = {"name": "dsl", "rate": "50 Mbit/s", "delay": "5 ms", "buffer": "500 pkt"}
     call = {"packet": "1000 B", "traffic": {"kind": "constant", "rate": "1.5 Mbit/s"}}
     document = {
-        "link": [{**both, "reverse": {"rate": "10 Mbit/s", "buffer": "300 pkt"}}],
+        "link": [{**both, "reverse": {"rate": "5 Mbit/s", "buffer": "300 pkt"}}],
         "flow": [
             {"name": "down", "path": ["dsl"], "rtt": "30 ms", "count": 2},
             {"name": "up", "path": ["dsl.reverse"], "rtt": "30 ms"},

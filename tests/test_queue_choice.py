@@ -47,7 +47,7 @@ def office(*flows: dict[str, Any], **link: Any) -> dict[str, Any]:
 def both_ways() -> Recommendation:
     """Give the answer for two downloads, two uploads and a call, with long queues in both directions."""
     up = {"name": "up", "path": ["line.reverse"], "count": 2}
-    return asked(office({"name": "down", "path": ["line"], "count": 2}, up, CALL))
+    return asked(office({"name": "down", "path": ["line"], "count": 2}, up, CALL, buffer="220 ms"))
 
 
 def test_long_queues_in_both_directions_are_changed_together(both_ways: Recommendation) -> None:

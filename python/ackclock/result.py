@@ -101,15 +101,14 @@ class Result(Storied, Printed):
             What the reader must check before trusting the numbers.
         """
         flows, links = flow_rows(resolved, replications), link_rows(resolved, replications)
-        run, precision = resolved.run, precision_summary(resolved, replications)
-        completed = completion_rows(resolved, replications)
+        completed, precision = completion_rows(resolved, replications), precision_summary(resolved, replications)
         summary = Summary(
             title=resolved.title,
             tcp=tcp_names(resolved),
-            duration_s=run.duration_s,
-            warmup_s=run.warmup_s,
+            duration_s=resolved.run.duration_s,
+            warmup_s=resolved.run.warmup_s,
             replications=len(replications),
-            seed=run.seed,
+            seed=resolved.run.seed,
             deterministic=resolved.is_deterministic,
             intervals=kind_of_intervals(resolved, len(replications), flows),
             loss_cycles=cycles_summary(resolved, replications),
