@@ -263,7 +263,10 @@ def test_shares_of_cubic_are_not_said_to_go_as_1_by_rtt() -> None:
             {"name": name, "goodput_bps": {"mean": 1e8 / ms}, "rtt_mean_s": {"mean": ms / 1e3}, "loss_fraction": None}
             for name, ms in TRIPS.items()
         ]
-        (found,) = findings._shares(findings._Run(resolve(load(document)), rows, []))
+        scenario = resolve(load(document))
+        full = {"utilisation_fraction": {"mean": 1.0}, "dropped_packets": {"mean": 9.0}, "lost_packets": None}
+        links = [full for _ in scenario.elements]
+        (found,) = findings._shares(findings._Run(scenario, rows, links))
         return "shortest_round_trip_s" in found.numbers
 
     assert is_explained("linux-reno")
