@@ -67,7 +67,7 @@ pub struct LossEvent {
     pub slow_start: bool,
     /// Whether the packet had been retransmitted already.
     pub retransmission: bool,
-    /// Whether the packet is under repair: its retransmission is in flight, and the loss is that of later packets.
+    /// The packet's retransmission is in flight, and the event is about lost packets behind the packet.
     pub repaired: bool,
     /// Whether the sender was in fast recovery.
     pub in_recovery: bool,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import inf
 
-from ackclock.advice.backstops import is_bounded, job_of, overflows
+from ackclock.advice.backstops import Backstop
 from ackclock.advice.bench import (
     Bench,
     before_after,
@@ -53,14 +53,15 @@ def advise_buffers(bench: Bench, *, simulate: bool) -> Recommendation | None:
 def _searched(bench: Bench, found: list[Knob], base: Result, length: Length) -> Recommendation:
     """Search the buffers but those whose AQM bounds the wait: one that drops more than it may grow, and not shrink."""
     resolved, links = bench.resolved, base.summary["links"]
-    bounded = [knob for knob in found if is_bounded(resolved, knob, links)]
-    kept = [knob for knob in bounded if not overflows(knob, links)]
+    backstops = [Backstop(resolved, knob, links) for knob in found]
+    bounded = [one.knob for one in backstops if one.is_bounded()]
+    kept = [one.knob for one in backstops if one.knob in bounded and not one.overflows()]
     for leave in (kept, bounded):
         kept, knobs = leave, [knob for knob in found if knob not in leave]
         answer = search_sizes(bench, knobs[:MOST_KNOBS], length) if knobs else None
         if answer is None or all((answer.sizes or {}).get(knob, inf) >= knob.present for knob in bounded):
             break
-    jobs = [f"{_packets(knob.present)} at {knob.place}: {job_of(resolved, knob, links)}" for knob in kept]
+    jobs = [f"{_packets(one.knob.present)} at {one.knob.place}: {one.job()}" for one in backstops if one.knob in kept]
     if answer is None:
         return Recommendation(TOPIC, QUESTION, f"Keep {'; '.join(jobs)}", remarks=(OF_BACKSTOPS,))
     advised = _recommendation(bench, answer, knobs[MOST_KNOBS:])

@@ -139,10 +139,12 @@ def _followed(bench: Bench, knobs: list[Knob], tried: Sequence[Queue]) -> _Found
     """Compare queues, and go on with the links to which the answer moves the long queue, as long as there are any."""
     found = _compared(bench, knobs, tried)
     for _ in range(MOST_MOVES):
+        if not found.choice.best:
+            break
         links = one_run(bench, found.tried[found.choice.best], found.length).summary["links"]
         moved = [knob for knob in _long_queues(bench.resolved, links) if not _is_among(knob, knobs)]
-        if not moved or not found.choice.best:
-            return found
+        if not moved:
+            break
         knobs = [*knobs, *moved]
         found = _compared(bench, knobs, queues_to_try(bench, knobs))
     return found

@@ -9,8 +9,9 @@
 //! A segment with PSH is acknowledged as soon as the application has read all, and it reads at once: so the last segment of
 //! a write, full or not, waits for no other one (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`).
 //!
-//! Deviations: the first round trip is taken from the first segment, less its longest service; so it lacks the service of the handshake's
-//! last ACK where no handshake is simulated, and is longer where the first segment was lost or several links have a rate.
+//! Deviations: the first round trip is taken from the first segment, less its longest service; so it lacks the service of
+//! the handshake's last ACK where no handshake is simulated, and is longer where the first segment was lost or several links
+//! have a rate.
 
 mod blocks;
 mod common;

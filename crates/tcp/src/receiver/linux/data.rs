@@ -11,7 +11,7 @@ use crate::receiver::{Acknowledgment, Receiver, LOGS, UNREAD, WITH_ECN};
 /// The effects of a packet on those that wait.
 #[derive(Default)]
 struct Taken {
-    /// Whether the packet fills the last hole. Its ACK is sent at once (RFC 5681 section 4.2).
+    /// The packet fills the last hole, so that its ACK is sent at once (RFC 5681 section 4.2).
     filled: bool,
     /// Memory of the segments that wait when the ACK is sent: the application reads what the packet delivers after that
     /// (`tcp_data_queue`, `sk_data_ready`) \[bytes\].
