@@ -63,7 +63,7 @@ MAY_IMPORT = {
     "fairness": {"round_trips", "scenario", "stats"},
     "findings": {"fairness", "paths", "scenario", "socket_buffers"},
     "groups": {"findings", "scenario"},
-    "unmarked": {"groups", "scenario", "wording"},
+    "unmarked": {"findings", "groups", "scenario", "wording"},
     "verdict": {"findings", "groups", "scenario", "wording"},
     "traces": {"overview", "replication", "scenario"},
     "charts": set[str](),

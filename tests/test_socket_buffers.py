@@ -36,16 +36,18 @@ def test_the_receive_window_grows_with_what_is_read() -> None:
     assert goodput(run(tcp)) > 9.4e6
 
 
-@pytest.mark.parametrize("where", ["queue", "propagation"])
+@pytest.mark.parametrize("where", ["behind datagrams", "behind ACKs", "propagation"])
 def test_the_receive_window_grows_by_round_trips_with_what_acks_wait(where: str) -> None:
     """Linux `tcp_rcv_rtt_measure_ts`: now less the timestamp that returns. 100 Mbit/s and 0.4 s need 3333 packets."""
     line: dict[str, Any] = {"name": "line", "rate": "100 Mbit/s", "delay": "10 ms", "buffer": "4000 pkt"}
     down = {"name": "down", "path": ["line"], "ack": "52 B", "tcp": "linux-cubic"}
     flows: list[dict[str, Any]] = [down]
-    if where == "queue":
+    if where == "behind datagrams":
         line["reverse"] = {"rate": "20 Mbit/s", "buffer": "350 ms"}
         load = {"kind": "constant", "rate": "19.9 Mbit/s"}
         flows.append({"name": "up", "path": ["line.reverse"], "packet": "1000 B", "traffic": load})
+    elif where == "behind ACKs":
+        line["reverse"] = {"rate": "1 Mbit/s", "buffer": "350 ms"}
     else:
         line["reverse"] = {"rate": "20 Mbit/s", "buffer": "unlimited", "delay": "360 ms"}
     found = ackclock.run({"link": [line], "flow": flows, "run": {"duration": "30 s", "warmup": "15 s"}})

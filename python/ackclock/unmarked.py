@@ -1,14 +1,12 @@
 """Words on packets that a queue dropped at the threshold of its marks, as they have no ECN."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
+from ackclock.findings import Row, mean
 from ackclock.groups import by_table, row_name
 from ackclock.scenario import Resolved, ResolvedFlow
 from ackclock.scenario.resolved_queues import Step
 from ackclock.wording import percent, plural
-
-Row = Mapping[str, Any]
 
 
 def unmarked_warnings(resolved: Resolved, flows: Sequence[Row], links: Sequence[Row]) -> Iterator[str]:
@@ -27,7 +25,7 @@ def unmarked_warnings(resolved: Resolved, flows: Sequence[Row], links: Sequence[
         A warning for each link, its copies together.
     """
     pairs = zip(resolved.elements, links, strict=True)
-    dropping = [row for element, row in pairs if isinstance(element.queue.aqm, Step) and _mean(row, _DROPPED) > 0.0]
+    dropping = [row for element, row in pairs if isinstance(element.queue.aqm, Step) and mean(row, _DROPPED) > 0.0]
     for name, copies in by_table(dropping, row_name).items():
         places = {resolved.element_indices[row["name"]] for row in copies}
         lost = _lost(resolved, flows, places)
@@ -35,7 +33,7 @@ def unmarked_warnings(resolved: Resolved, flows: Sequence[Row], links: Sequence[
         queues = (
             f"the step of {copies[0]['name']}" if len(copies) == 1 else f"the steps of {len(copies)} copies of {name}"
         )
-        packets = plural(sum(_mean(row, _DROPPED) for row in copies), "packet")
+        packets = plural(sum(mean(row, _DROPPED) for row in copies), "packet")
         yield f"{queues} dropped {packets} at the threshold, where only packets with ECN are marked: {whose}"
 
 
@@ -47,9 +45,9 @@ def _lost(resolved: Resolved, flows: Sequence[Row], places: set[int]) -> dict[st
     rows = [
         row
         for flow, row in zip(resolved.rows, flows, strict=True)
-        if not _has_ecn(flow) and places.intersection(flow.path) and _mean(row, "loss_fraction") > 0.0
+        if not _has_ecn(flow) and places.intersection(flow.path) and mean(row, "loss_fraction") > 0.0
     ]
-    return {name: [_mean(row, "loss_fraction") for row in some] for name, some in by_table(rows, row_name).items()}
+    return {name: [mean(row, "loss_fraction") for row in some] for name, some in by_table(rows, row_name).items()}
 
 
 def _has_ecn(flow: ResolvedFlow) -> bool:
@@ -62,8 +60,3 @@ def _listed(lost: Mapping[str, Sequence[float]]) -> str:
         least, most = percent(min(shares)), percent(max(shares))
         parts.append(f"{name} lost {most}" if least == most else f"{name} lost {least} to {most}")
     return ", ".join(parts)
-
-
-def _mean(row: Row, key: str) -> float:
-    found = row.get(key)
-    return 0.0 if found is None or found["mean"] is None else float(found["mean"])

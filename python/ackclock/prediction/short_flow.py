@@ -118,11 +118,10 @@ def _ack_delays_s(scene: Scene, packets: int, probability: float) -> float:
     packets of short transfers at once.
     """
     sender, receiver = scene.flow.tcp.sender, scene.flow.tcp.receiver
-    if receiver.linux is not None:
-        return receiver.ack_delay_s if sender.initial_window < receiver.ack_every else 0.0
     first = sender.initial_window < receiver.ack_every
     rest = packets - int(sender.initial_window) if first else packets
-    last = probability == 0.0 and rest > 0 and rest % receiver.ack_every > 0
+    is_known = receiver.linux is None and probability == 0.0
+    last = is_known and rest > 0 and rest % receiver.ack_every > 0
     return receiver.ack_delay_s * (first + last)
 
 
