@@ -5,7 +5,7 @@ mod flood;
 mod handshakes;
 mod senders;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod transfers;
 
 use base::cast::to_u32;

@@ -25,7 +25,7 @@ fn private_link(name: &str) -> Value {
 
 /// Returns three transfers of 3000 packets over a link that loses some of them, with ACKs over another one; the links to
 /// these and from them are private ones, if there are any.
-fn lossy(private: bool) -> Scenario {
+pub(crate) fn lossy(private: bool) -> Scenario {
     let mut elements = vec![shared_link("data"), shared_link("acks")];
     let (mut path, mut return_path) = (vec![0], vec![1]);
     if private {

@@ -90,26 +90,45 @@ fn shared(scenario: &Scenario) -> Vec<bool> {
     shared
 }
 
-/// Returns the most that ACKs can load each element with \[bit/s\], by the slowest links that their data cross.
+/// Returns the most that ACKs can load each element with \[bit/s\], each copy of a private link: as much as the data can
+/// pass of the flows that send them.
 fn loads(scenario: &Scenario) -> Vec<f64> {
-    // For each element, those slowest links and what each lets through.
-    let mut sources = vec![BTreeMap::<usize, f64>::new(); scenario.elements.len()];
-    for flow in &scenario.flows {
+    let is_private = |element| matches!(scenario.elements.get(element), Some(ElementConfig::PrivateLink(_)));
+    // For each element what limits the data of flows, and how much of them that lets through, in bits of ACKs.
+    let mut limits = vec![BTreeMap::<usize, f64>::new(); scenario.elements.len()];
+    for (entry, flow) in scenario.flows.iter().enumerate() {
         let Some(tcp) = flow.connection() else { continue };
-        let rates = flow.path.iter().map(|&element| (element, rate_bps(&scenario.elements[element])));
-        let (slowest, rate) =
-            rates.min_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or((usize::MAX, f64::INFINITY));
-        let own = matches!(scenario.elements.get(slowest), Some(ElementConfig::PrivateLink(_)));
-        let links = if own { flow.count as f64 } else { 1.0 };
-        let load = links * rate * (f64::from(tcp.ack_bytes) + BLOCKS_BYTES) / f64::from(flow.packet_bytes);
+        let of_data = (f64::from(tcp.ack_bytes) + BLOCKS_BYTES) / f64::from(flow.packet_bytes);
+        let rate = |element: usize, flows: usize| {
+            let copies = if is_private(element) { flows } else { 1 };
+            most_bps(&scenario.elements[element]) * copies as f64
+        };
+        let least = |flows: usize| {
+            let rates = flow.path.iter().map(|&element| (element, rate(element, flows)));
+            rates.min_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or((usize::MAX, f64::INFINITY))
+        };
+        let (of_all, all) = least(flow.count);
+        let (_, of_one) = least(1);
         for &element in &tcp.return_path {
-            let private = matches!(scenario.elements[element], ElementConfig::PrivateLink(_));
-            let load = if private { load / links } else { load };
-            let most = sources[element].entry(slowest).or_insert(0.0);
-            *most = most.max(load);
+            // Entries have copies of a private link of their own.
+            let own = scenario.elements.len() + entry;
+            let (limit, load) = match is_private(element) {
+                true => (0, of_one),
+                false => (if is_private(of_all) { own } else { of_all }, all),
+            };
+            let most = limits[element].entry(limit).or_insert(0.0);
+            *most = most.max(load * of_data);
         }
     }
-    sources.iter().map(|source| source.values().sum()).collect()
+    limits.iter().map(|limits| limits.values().sum()).collect()
+}
+
+/// Returns the most that an element lets through at any time \[bit/s\]; infinite where its rate changes.
+fn most_bps(element: &ElementConfig) -> f64 {
+    match element {
+        ElementConfig::Link(link) if link.rate_process.is_some() || link.token_bucket.is_some() => f64::INFINITY,
+        steady => rate_bps(steady),
+    }
 }
 
 /// Returns the rate of an element \[bit/s\], infinite for what has none.
@@ -137,6 +156,7 @@ fn is_loaded(scenario: &Scenario, loads: &[f64], element: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::tests::lossy;
 
     fn at(ticks: u64) -> Time {
         Time::from_ticks(ticks)
@@ -175,5 +195,25 @@ mod tests {
         let mut waits = AckWaits { flows: vec![OnTheWay { empty: Time::NEVER, acks: VecDeque::new() }] };
         waits.leave(0, 1, at(50), at(100));
         assert!(waits.flows[0].acks.is_empty());
+    }
+
+    #[test]
+    fn acks_load_a_link_as_much_as_their_data_can_pass_the_narrowest_place() {
+        let of_data = |load: f64| (load * 1000.0 / (40.0 + BLOCKS_BYTES)).round();
+        let [data, out] = [0, 4];
+        let acks_of = |count: usize| {
+            let mut scenario = lossy(true);
+            scenario.flows[0].count = count;
+            let loads = loads(&scenario);
+            assert_eq!([loads[data], loads[out]], [0.0; 2], "no ACK goes there");
+            [of_data(loads[1]), of_data(loads[5])]
+        };
+        assert_eq!(acks_of(1), [2e6, 2e6], "the private links are narrower than the shared one");
+        assert_eq!(acks_of(3), [3e6, 2e6], "three of them are wider");
+        let mut scenario = lossy(true);
+        scenario.flows.push(scenario.flows[0].clone());
+        assert_eq!(of_data(loads(&scenario)[1]), 3e6, "what passes one place is counted once");
+        (scenario.flows[0].count, scenario.flows[1].count) = (1, 1);
+        assert_eq!(of_data(loads(&scenario)[1]), 4e6, "each entry has private links of its own");
     }
 }
