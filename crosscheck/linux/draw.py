@@ -105,6 +105,28 @@ def draw_managed(seed: int, number: int) -> dict[str, Any]:
     }
 
 
+def draw_asymmetric(seed: int, number: int) -> dict[str, Any]:
+    """Draw a scenario with drop-tail whose ACKs have a narrow link, and wait or are dropped there.
+
+    Parameters
+    ----------
+    seed, number : int
+        Choose the scenario; it is the same whatever else is drawn.
+
+    Returns
+    -------
+    dict
+        A scenario of `draw`, with a return path whose ACKs, one for two packets of data at the full rate, would load it
+        0.4 to 3 times, and which holds 10 to 300 of them.
+    """
+    scenario, random = draw(seed + 1_299_709, number), Mrg32k3a(seed + 15_485_863 * (number + 1))
+    (link,), packet_bytes = scenario["link"], int(scenario["flow"][0]["packet"].split()[0])
+    of_data = ACK_BYTES / (2 * packet_bytes)
+    rate_bps = 80 * round(float(link["rate"].split()[0]) * of_data / _log_between(random, 0.4, 3.0) / 80)
+    link["reverse"] = {"rate": f"{rate_bps} bit/s", "buffer": f"{round(_log_between(random, 10, 300))} pkt"}
+    return scenario | {"title": f"seed{seed}-asymmetric-{number:02d}"}
+
+
 def _flow(random: Mrg32k3a, number: int, trip_ms: float, packet_bytes: int, duration_s: int) -> dict[str, Any]:
     trip = trip_ms if number == 0 else round(trip_ms * random.between(0.5, 2.0), 3)
     flow = {

@@ -92,6 +92,10 @@ class Run:
         Options of TCP.
     duration_s, warmup_s : float
         Length of the run, and of its part that rates and queues leave out [s].
+    reverse_bps : float or None
+        Rate of the link that carries the ACKs alone [bit/s]; None: unlimited.
+    reverse_packets : int or None
+        ACKs that it holds, with the one in transmission.
     """
 
     name: str
@@ -112,6 +116,8 @@ class Run:
     ecn: bool
     duration_s: float
     warmup_s: float
+    reverse_bps: float | None
+    reverse_packets: int | None
 
     def missing(self) -> str | None:
         """Say what our engine lacks for the run; None if it can be played."""
@@ -147,6 +153,8 @@ class Run:
             "buffer": f"{self.buffer_packets} pkt",
             "reverse": {"rate": "unlimited"},
         }
+        if self.reverse_bps is not None:
+            bottleneck["reverse"] = {"rate": f"{self.reverse_bps} bit/s", "buffer": f"{self.reverse_packets} pkt"}
         if self.queue in QUEUES:
             bottleneck |= managed(self.queue, ecn=self.ecn)
         wire: dict[str, Any] = {"name": "wire", "rate": "unlimited", "delay": f"{self.forward_ms:.9g} ms"}
@@ -217,6 +225,8 @@ def _run(row: dict[str, str]) -> Run:
         extra_ms=float(row["extra_ms"] or 0.0),
         duration_s=float(row["duration_s"]),
         warmup_s=float(row["warmup_s"]),
+        reverse_bps=float(row["reverse_bps"]) if row["reverse_bps"] else None,
+        reverse_packets=int(row["reverse_packets"]) if row["reverse_packets"] else None,
         **flags,
     )
 

@@ -1,7 +1,7 @@
 """The scenarios that the cross-check with the kernel draws."""
 
 from ackclock.scenario import load, resolve
-from crosscheck.linux.draw import MANAGED, MOST_PACKETS, draw, draw_managed
+from crosscheck.linux.draw import MANAGED, MOST_PACKETS, draw, draw_asymmetric, draw_managed
 from crosscheck.linux.translate import translate
 
 DRAWN = [draw(5, number) for number in range(60)]
@@ -44,3 +44,19 @@ def test_both_sides_can_play_each_queue() -> None:
     assert {queue["discipline"] for queue in queues[: len(MANAGED)]} == set(MANAGED), "one after the other"
     assert {queue.get("ecn") for queue in queues} == {None, "all", "off"}
     assert {len(document["flow"]) for document in WITH_QUEUES} == {1, 2, 4, 8, 16}
+
+
+def test_acks_of_asymmetric_paths_load_their_link_as_much_as_is_said() -> None:
+    loads = []
+    for number in range(40):
+        document = draw_asymmetric(5, number)
+        experiment = translate(resolve(load(document)).to_dict())
+        back_bps, holds = int(experiment.options["back"]), int(experiment.options["backbuf"])
+        assert back_bps % 8 == 0, "netem counts bytes a second"
+        assert 10 <= holds <= 300
+        loads.append(experiment.rate_bps / experiment.packet_bytes / 2 * 52 / back_bps)
+    assert 0.35 < min(loads) < 0.6
+    assert 1.6 < max(loads) < 3.3
+    again = draw_asymmetric(5, 17)
+    assert again == draw_asymmetric(5, 17)
+    assert again["link"] != draw_asymmetric(5, 18)["link"]

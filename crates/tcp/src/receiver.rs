@@ -5,6 +5,7 @@ mod ecn;
 mod journal;
 mod linux;
 mod log;
+mod reports;
 mod rest;
 
 use std::mem::offset_of;
@@ -143,10 +144,10 @@ impl Receiver {
         self.rest.as_mut()?.linux.as_mut()
     }
 
-    /// Reads the journal up to the number that an ACK has, and appends what no earlier ACK made known to `selected`, in
-    /// the order of arrival. With ns-2's blocks it appends those of the ACK, in their order.
+    /// Reads the journal up to the number that an ACK of all packets before `next` has, and appends what no earlier ACK made
+    /// known to `selected`, in the order of arrival. With ns-2's blocks it appends those of the ACK, in their order.
     #[inline(always)]
-    pub fn read_journal(&mut self, number: u32, selected: &mut Vec<Selected>) {
+    pub fn read_journal(&mut self, number: u32, next: u64, selected: &mut Vec<Selected>) {
         if let Some(Rest { journal, blocks, .. }) = self.rest.as_deref_mut() {
             if let Some(blocks) = blocks {
                 return blocks.read(number, selected);
@@ -154,7 +155,7 @@ impl Receiver {
             if let Some(window) = Acknowledgment::window_in(number) {
                 return journal.replace_window(window);
             }
-            journal.read(number, selected);
+            journal.read(number, next, selected);
             if journal.is_read() {
                 self.held &= !UNREAD;
                 self.shorten_acks();
@@ -295,11 +296,12 @@ impl Receiver {
         let rest = self.rest.get_or_insert_default();
         rest.journal.enter(sequence, duplicate);
         rest.duplicates += u32::from(duplicate);
-        if let Some(rules) = &mut rest.linux {
-            rules.note_arrival(duplicate);
+        match &mut rest.linux {
+            Some(rules) => rules.note_arrival(duplicate),
+            None => rest.journal.reports().arrive_at(sequence, self.next, duplicate),
         }
         if let Some(log) = &mut rest.log {
-            log.enter(sequence, duplicate);
+            log.enter(sequence, duplicate, sequence > self.next);
         }
         self.held |= UNREAD;
     }
@@ -362,6 +364,7 @@ impl Receiver {
             if self.held() > 0 {
                 self.log_advance();
             }
+            self.advance_runs();
         } else if sequence > self.next {
             self.held += u32::from(self.beyond.insert(self.next, sequence));
         }
@@ -373,6 +376,9 @@ impl Receiver {
         self.unacknowledged = 0;
         if self.ack_every > 1 {
             self.deadline = Time::NEVER;
+        }
+        if self.held & UNREAD != 0 {
+            self.report_runs();
         }
         self.acknowledgment()
     }

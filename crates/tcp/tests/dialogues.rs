@@ -347,7 +347,7 @@ impl ReceiverParty {
     fn say(&mut self, now: Time, acknowledgment: Acknowledgment, said: &mut Said) {
         self.echo = acknowledgment.echo;
         let mut news = Vec::new();
-        self.receiver.read_journal(acknowledgment.journal, &mut news);
+        self.receiver.read_journal(acknowledgment.journal, acknowledgment.next, &mut news);
         let news: String = news.iter().map(show).collect();
         said.push_back((now, format!("ack {}{news}", acknowledgment.next)));
     }

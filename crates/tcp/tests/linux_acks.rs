@@ -73,7 +73,7 @@ fn acknowledge(run: &Run) -> Vec<(u64, u64)> {
 
 fn read(receiver: &mut Receiver, ack: Acknowledgment) -> (u64, u64) {
     if ack.journal != 0 {
-        receiver.read_journal(ack.journal, &mut Vec::new());
+        receiver.read_journal(ack.journal, ack.next, &mut Vec::new());
     }
     (ack.next, receiver.announced_window())
 }

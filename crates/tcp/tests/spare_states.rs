@@ -38,7 +38,7 @@ fn transfer(receiver: &mut Receiver, first: u64, start_ms: u64, copies: u64) -> 
             let mut selected = Vec::new();
             // Every third ACK is lost, and an old one arrives in its place.
             let journal = if index % 3 == 1 { ack.journal.saturating_sub(5) } else { ack.journal };
-            receiver.read_journal(journal, &mut selected);
+            receiver.read_journal(journal, ack.next, &mut selected);
             answers.push((ack, selected, receiver.announced_window()));
         }
     }
@@ -98,7 +98,7 @@ fn an_ack_has_the_window_itself_unless_it_has_packets_out_of_order() {
     let mut answer = |number: u64| {
         receiver.on_data(at(20 + number), number, at(number), Marks::NONE, 0).map(|ack| {
             let mut selected = Vec::new();
-            receiver.read_journal(ack.journal, &mut selected);
+            receiver.read_journal(ack.journal, ack.next, &mut selected);
             (Acknowledgment::window_in(ack.journal), receiver.announced_window(), selected.len())
         })
     };

@@ -82,7 +82,7 @@ pub(super) fn pass_ack<M: Machine>(
     let (selected, window) = match (ack.journal, Acknowledgment::window_in(ack.journal)) {
         (0, _) => (&[][..], u64::MAX),
         (_, Some(window)) => (&[][..], window),
-        (number, None) => network.read_journal(flow, number, buffer),
+        (number, None) => network.read_journal(flow, number, ack.next, buffer),
     };
     let ack = Ack { next: ack.next, echo: ack.echo, selected, window, marks: ack.marks, waited };
     sender.on_ack(now, ack, &mut Outbox { network, flow, now, reschedules });

@@ -79,7 +79,7 @@ fn senders_come_to_know_all_that_arrives_out_of_order() {
             let ack = receiver.on_data(engine.now, 2999, engine.now, Marks::NONE, 0).expect("an ACK");
             assert!(ack.journal > 20, "few packets came out of order: {}", ack.journal);
             let mut selected = Vec::new();
-            receiver.read_journal(ack.journal, &mut selected);
+            receiver.read_journal(ack.journal, ack.next, &mut selected);
             assert_eq!(selected, [Selected { first: 2999, end: 3000, duplicate: true }], "private links: {private}");
         }
         let lost: Vec<u64> = engine.finish(0.0).links.iter().take(2).map(|link| link.lost[1]).collect();

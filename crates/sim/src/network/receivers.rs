@@ -51,19 +51,20 @@ impl Network {
         slot.receiver.end_transfer();
     }
 
-    /// Reads the journal of a flow's receiver up to the number that an ACK has, into `selected`; returns the receiver's
-    /// window too.
+    /// Reads the journal of a flow's receiver up to the number that an ACK of all packets before `next` has, into `selected`;
+    /// returns the receiver's window too.
     #[cold]
     #[inline(never)]
     pub(crate) fn read_journal<'a>(
         &mut self,
         flow: u32,
         number: u32,
+        next: u64,
         selected: &'a mut Vec<Selected>,
     ) -> (&'a [Selected], u64) {
         selected.clear();
         let receiver = &mut self.flows[flow as usize].receiver;
-        receiver.read_journal(number, selected);
+        receiver.read_journal(number, next, selected);
         (selected, receiver.announced_window())
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::reports::{Report, Reports};
 #[cfg(doc)]
 use super::Acknowledgment;
 use crate::Selected;
@@ -11,14 +12,12 @@ use crate::Selected;
 /// entered among them; at other times ACKs have the window themselves ([`Acknowledgment::window_in`]).
 ///
 /// An ACK has no list of packets. It has the number of packets and windows that were entered before it was sent, and where
-/// it arrives, the entries up to that number are read, except those that an earlier ACK made known. So a lost ACK loses no
-/// entry, an overtaken one makes nothing known, and no ACK reveals a packet that arrived after it was sent.
+/// it arrives, the entries up to that number are read, except those that an earlier ACK made known. So no ACK
+/// reveals a packet that arrived after it was sent. Where ACKs were lost or overtaken, what they alone report stays unknown
+/// ([`Reports`]).
 ///
 /// Numbers have 31 bits and wrap around: two of them are compared by their difference. Those of ACKs in the network
 /// differ by far less than 2^31.
-///
-/// Deviation: an ACK makes all new entries known, where the option has three or four blocks (RFC 2018 section 3);
-/// this differs where more than three holes open between two ACKs, or ACKs are lost.
 #[derive(Clone, Debug)]
 pub(super) struct Journal {
     /// Entries not yet read.
@@ -31,6 +30,8 @@ pub(super) struct Journal {
     window: u64,
     /// Window that was entered last \[packets\].
     entered_window: u64,
+    /// Reports of the ACKs that are on their way; `None` until one reports packets.
+    reports: Option<Box<Reports>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +47,8 @@ const _: () = assert!(size_of::<Entry>() == 16);
 impl Default for Journal {
     /// Returns a journal without entries.
     fn default() -> Journal {
-        Journal { unread: VecDeque::new(), entered: 0, read: 0, window: u64::MAX, entered_window: u64::MAX }
+        let (window, entered_window) = (u64::MAX, u64::MAX);
+        Journal { unread: VecDeque::new(), entered: 0, read: 0, window, entered_window, reports: None }
     }
 }
 
@@ -54,7 +56,7 @@ impl Default for Journal {
 const EXPECTED: usize = 4;
 
 /// Bits of a number.
-const NUMBERS: u32 = u32::MAX >> 1;
+pub(super) const NUMBERS: u32 = u32::MAX >> 1;
 
 /// Entries for which a journal keeps memory when all are read.
 const KEPT: usize = 16;
@@ -111,24 +113,79 @@ impl Journal {
         self.entered
     }
 
-    /// Returns whether all entries were read.
+    /// Returns whether all entries were read, and all packets among them known.
     pub(super) fn is_read(&self) -> bool {
-        self.unread.is_empty()
+        self.unread.is_empty() && self.misses_none()
+    }
+
+    fn misses_none(&self) -> bool {
+        self.reports.as_deref().is_none_or(Reports::missed_none)
+    }
+
+    /// Returns what ACKs report.
+    pub(super) fn reports(&mut self) -> &mut Reports {
+        self.reports.get_or_insert_with(|| Box::new(Reports::after(self.read)))
+    }
+
+    /// Forgets the runs below the next expected packet, of a receiver without Linux's rules.
+    pub(super) fn advance_runs(&mut self, next: u64, held: u32) {
+        if let Some(reports) = &mut self.reports {
+            reports.runs.advance(next, held);
+        }
+    }
+
+    /// Takes note of what an ACK reports that makes all entries known; `next`: the packet that it expects.
+    #[inline(always)]
+    pub(super) fn send(&mut self, next: u64, report: &Report) {
+        let entered = self.entered;
+        self.reports().send(entered, next, report);
     }
 
     /// Returns whether the entries up to a number that were not read are windows alone; an old number counts as that of
     /// all.
     pub(super) fn has_windows_alone(&self, number: u32) -> bool {
         let left = distance(self.read, number).min(distance(self.read, self.entered));
-        self.unread.iter().take(left as usize).all(|entry| matches!(entry, Entry::Window(_)))
+        let windows = self.unread.iter().take(left as usize).all(|entry| matches!(entry, Entry::Window(_)));
+        windows && self.misses_none()
     }
 
-    /// Reads the entries up to a number, and appends them to `selected`; an old number has none.
-    pub(super) fn read(&mut self, number: u32, selected: &mut Vec<Selected>) {
-        let mut left = distance(self.read, number);
-        if left > distance(self.read, self.entered) {
+    /// Reads the entries up to the number of an ACK, which expects packet `next`, and appends to `selected` what it makes known;
+    /// an overtaken one makes known what was missed without it.
+    pub(super) fn read(&mut self, number: u32, next: u64, selected: &mut Vec<Selected>) {
+        let left = distance(self.read, number);
+        let is_old = left > distance(self.read, self.entered);
+        if let Some(reports) = self.reports.as_deref_mut() {
+            if is_old {
+                return reports.arrive_late(number, next, selected);
+            }
+            // An ACK without a report has nothing beyond a hole.
+            let (before, report) = reports.arrive(number, next).unwrap_or((self.read, Report::default()));
+            let lost = distance(self.read, before);
+            if (1..=left).contains(&lost) || !reports.missed_none() {
+                self.read_lost(if lost <= left { before } else { self.read }, next, &report, selected);
+            }
+        }
+        if is_old {
             return;
         }
+        self.read_to(number, selected);
+        self.shrink();
+    }
+
+    /// Reads the entries up to a number, which ACKs made known that were lost; appends those to `selected` that `report` has.
+    #[cold]
+    fn read_lost(&mut self, number: u32, next: u64, report: &Report, selected: &mut Vec<Selected>) {
+        let from = selected.len();
+        self.read_to(number, selected);
+        let reports = self.reports();
+        reports.miss(selected, from);
+        reports.recover(next, report, selected);
+        reports.forget_passed();
+    }
+
+    /// Reads the entries up to a number.
+    fn read_to(&mut self, number: u32, selected: &mut Vec<Selected>) {
+        let mut left = distance(self.read, number);
         self.read = number;
         while left > 0 {
             let Some(entry) = self.unread.front_mut() else { break };
@@ -150,19 +207,21 @@ impl Journal {
                 self.unread.pop_front();
             }
         }
-        self.shrink();
     }
 
     /// Gives its memory back if all entries were read.
     pub(super) fn release(&mut self) {
         if self.is_read() {
-            self.unread = VecDeque::new();
+            (self.unread, self.reports) = (VecDeque::new(), None);
         }
     }
 
     /// Discards all entries that were not read. Memory for a few stays.
     pub(super) fn clear(&mut self) {
         self.unread.clear();
+        if let Some(reports) = &mut self.reports {
+            reports.restart_after(self.entered);
+        }
         self.shrink();
         (self.read, self.window, self.entered_window) = (self.entered, u64::MAX, u64::MAX);
     }
@@ -175,7 +234,7 @@ impl Journal {
 }
 
 /// Returns how many entries were made from one number to another one.
-fn distance(from: u32, to: u32) -> u32 {
+pub(super) fn distance(from: u32, to: u32) -> u32 {
     to.wrapping_sub(from) & NUMBERS
 }
 
@@ -190,7 +249,7 @@ mod tests {
     /// Returns the entries that a number makes known.
     fn read(journal: &mut Journal, number: u32) -> Vec<Selected> {
         let mut selected = Vec::new();
-        journal.read(number, &mut selected);
+        journal.read(number, 0, &mut selected);
         selected
     }
 

@@ -26,7 +26,7 @@ use base::{Clock, Time};
 
 use crate::memory::OVERHEAD;
 use crate::LinuxReceiver;
-use blocks::Blocks;
+pub(super) use blocks::Blocks;
 use common::Common;
 use waiting::Waiting;
 

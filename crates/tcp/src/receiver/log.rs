@@ -14,7 +14,7 @@ const MOST_BLOCKS: usize = 4;
 #[derive(Clone, Debug, Default)]
 pub struct SackLog {
     /// Packets beyond a hole, and duplicates: the entries of the journal that are not windows.
-    entries: Vec<(u64, bool)>,
+    entries: Vec<Arrival>,
     /// Numbers of the journal's entries that are windows.
     windows: Vec<u32>,
     /// RCV.NXT where it moved with packets beyond it, and the number of entries then.
@@ -23,13 +23,21 @@ pub struct SackLog {
     reported: Vec<(u32, Selected)>,
 }
 
+/// A packet beyond a hole, or a duplicate.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    sequence: u64,
+    duplicate: bool,
+    beyond: bool,
+}
+
 /// The number of the packet that an ACK expects, and its number of entries or, by ns-2's rules, its own.
 pub type AckKey = (u64, u32);
 
 impl SackLog {
-    /// Records an entry of the journal.
-    pub(super) fn enter(&mut self, sequence: u64, duplicate: bool) {
-        self.entries.push((sequence, duplicate));
+    /// Records an entry of the journal; `beyond`: the packet is beyond a hole.
+    pub(super) fn enter(&mut self, sequence: u64, duplicate: bool, beyond: bool) {
+        self.entries.push(Arrival { sequence, duplicate, beyond });
     }
 
     /// Records that the entry of the journal with a number is a window.
@@ -130,10 +138,10 @@ impl Replay {
     fn run_to(&mut self, log: &SackLog, entered: u32, next: u64) {
         while self.done.0 < log.entries.len().min(entered as usize) {
             self.advance(log, u64::MAX);
-            let (sequence, duplicate) = log.entries[self.done.0];
+            let Arrival { sequence, duplicate, beyond } = log.entries[self.done.0];
             self.done.0 += 1;
             self.duplicate = duplicate.then_some(Selected { first: sequence, end: sequence + 1, duplicate });
-            if !duplicate {
+            if beyond {
                 self.arrive(sequence);
             }
         }
@@ -149,11 +157,11 @@ impl Replay {
         }
     }
 
-    /// Adds a packet to a block next to it, or as a new one, in front of the others (`tcp_sack_new_ofo_skb`).
+    /// Adds a packet to a block next to it or with it, or as a new one, in front of the others (`tcp_sack_new_ofo_skb`).
     fn arrive(&mut self, sequence: u64) {
         let mut block = Selected { first: sequence, end: sequence + 1, duplicate: false };
         self.blocks.retain(|other| {
-            let joins = other.end == block.first || other.first == block.end;
+            let joins = other.end >= block.first && other.first <= block.end;
             if joins {
                 (block.first, block.end) = (block.first.min(other.first), block.end.max(other.end));
             }
@@ -174,7 +182,13 @@ mod tests {
     use super::*;
 
     fn log(entries: &[(u64, bool)], advances: &[(u64, u32)]) -> SackLog {
-        SackLog { entries: entries.to_vec(), advances: advances.to_vec(), ..SackLog::default() }
+        let mut log = SackLog { advances: advances.to_vec(), ..SackLog::default() };
+        // Each of these packets is expected once the number of entries is that of an advance.
+        for (index, &(sequence, duplicate)) in entries.iter().enumerate() {
+            let next = advances.iter().rfind(|&&(_, entered)| entered as usize <= index).map_or(0, |&(next, _)| next);
+            log.enter(sequence, duplicate, sequence > next);
+        }
+        log
     }
 
     fn blocks(log: &SackLog, acks: &[AckKey]) -> Vec<Vec<(u64, u64)>> {

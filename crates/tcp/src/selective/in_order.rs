@@ -210,7 +210,7 @@ mod tests {
             if now == arrivals[1] {
                 let (_, ack) = path.acks.pop_front().expect("an ACK arrives");
                 let mut selected = Vec::new();
-                receiver.read_journal(ack.journal, &mut selected);
+                receiver.read_journal(ack.journal, ack.next, &mut selected);
                 let window = receiver.announced_window();
                 let ack = Ack {
                     next: ack.next,

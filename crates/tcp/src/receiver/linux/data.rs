@@ -123,11 +123,14 @@ impl Receiver {
             return None;
         }
         let (next, rules) = (self.next, self.linux_rules()?);
-        let flush = if sequence > next { rules.blocks.enter(sequence) } else { Flush::Never };
         let holds = rules.compressed > 0;
-        let before = if holds && flush == Flush::Before { self.acknowledge_by_linux(true) } else { None };
+        let flush = if holds && sequence > next { rules.blocks.flush(sequence) } else { Flush::Never };
+        let before = if flush == Flush::Before { self.acknowledge_by_linux(true) } else { None };
+        if sequence > next {
+            self.linux_rules()?.blocks.enter(sequence);
+        }
         self.enter(sequence);
-        if holds && flush == Flush::With {
+        if flush == Flush::With {
             return self.acknowledge_by_linux(true);
         }
         before
@@ -225,11 +228,12 @@ impl Receiver {
     #[inline(never)]
     fn acknowledgment_by_linux(&mut self) -> Acknowledgment {
         if let Some(rules) = self.linux_rules() {
-            let (announced, bytes) = (rules.announced, rules.blocks.ack_bytes(rules.plain_ack_bytes()));
+            let (announced, (bytes, report)) = (rules.announced, rules.blocks.report(rules.plain_ack_bytes()));
             self.ack_bytes = bytes;
             if let (Some(window), true) = (Acknowledgment::window_in(announced), self.held & (UNREAD | LOGS) != 0) {
                 self.enter_window(window);
             }
+            self.send_report(&report);
         }
         self.acknowledgment_with(self.own_window())
     }
