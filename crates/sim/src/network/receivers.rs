@@ -225,7 +225,7 @@ impl Network {
     /// Returns the packet of an ACK, whose first hop is `hop`, and when it leaves the receiver.
     #[inline(always)]
     pub(super) fn answer(&mut self, flow: u32, time: Time, acknowledgment: Acknowledgment, hop: u32) -> (Time, Packet) {
-        self.note_leaving(flow, acknowledgment.next, acknowledgment.echo, time);
+        self.note_leaving(flow, &acknowledgment, time);
         let slot = &self.flows[flow as usize];
         let packet = Packet {
             sequence: acknowledgment.next,

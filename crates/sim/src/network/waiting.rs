@@ -3,6 +3,7 @@
 mod ack_waits;
 
 use base::{Clock, Packet, Ring, Time};
+use tcp::Acknowledgment;
 
 use super::event::EventId;
 use super::{copy_by_field, Network, Scheduled};
@@ -42,11 +43,11 @@ impl WaitingAcks {
 }
 
 impl Network {
-    /// Takes note that an ACK with a number and an echoed stamp leaves its receiver.
+    /// Takes note that an ACK leaves its receiver.
     #[inline(always)]
-    pub(super) fn note_leaving(&mut self, flow: u32, next: u64, echo: Time, left: Time) {
+    pub(super) fn note_leaving(&mut self, flow: u32, ack: &Acknowledgment, left: Time) {
         if let Some(waits) = &mut self.acks.waits {
-            waits.leave(flow, next, echo, left);
+            waits.leave(flow, (ack.next, ack.echo, ack.journal), left);
         }
     }
 
@@ -55,7 +56,7 @@ impl Network {
     pub(crate) fn waited(&mut self, flow: u32, ack: &ArrivingAck) -> Time {
         match &mut self.acks.waits {
             None => Time::ZERO,
-            Some(waits) => waits.arrive(flow, ack.next, ack.echo, ack.time),
+            Some(waits) => waits.arrive(flow, (ack.next, ack.echo, ack.journal), ack.time),
         }
     }
 

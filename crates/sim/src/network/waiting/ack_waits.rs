@@ -32,10 +32,13 @@ struct OnTheWay {
 
 #[derive(Clone, Copy, Debug)]
 struct Departure {
-    next: u64,
-    echo: Time,
+    key: AckKey,
     left: Time,
 }
+
+/// The packet that an ACK expects, the stamp that it echoes, and its word: ACKs of one packet that answer others beyond a hole
+/// differ in the last one.
+pub(super) type AckKey = (u64, Time, u32);
 
 impl AckWaits {
     /// Returns the departures of a scenario before it begins; `None` if no ACK waits whose receiver would notice.
@@ -55,24 +58,24 @@ impl AckWaits {
     /// Takes note that an ACK leaves its receiver.
     #[cold]
     #[inline(never)]
-    pub(super) fn leave(&mut self, flow: u32, next: u64, echo: Time, left: Time) {
+    pub(super) fn leave(&mut self, flow: u32, key: AckKey, left: Time) {
         let flow = &mut self.flows[flow as usize];
         if flow.empty != Time::NEVER {
-            flow.acks.push_back(Departure { next, echo, left });
+            flow.acks.push_back(Departure { key, left });
         }
     }
 
     /// Returns the time that an ACK has waited which arrives; forgets those before it, which are lost or were overtaken.
     #[cold]
     #[inline(never)]
-    pub(super) fn arrive(&mut self, flow: u32, next: u64, echo: Time, now: Time) -> Time {
+    pub(super) fn arrive(&mut self, flow: u32, key: AckKey, now: Time) -> Time {
         let OnTheWay { empty, acks } = &mut self.flows[flow as usize];
-        while let Some(&Departure { next: first, echo: stamp, left }) = acks.front() {
-            if first > next {
+        while let Some(&Departure { key: first, left }) = acks.front() {
+            if first.0 > key.0 {
                 break;
             }
             acks.pop_front();
-            if (first, stamp) == (next, echo) {
+            if first == key {
                 return (now - left) - *empty;
             }
         }
@@ -170,30 +173,40 @@ mod tests {
     fn an_ack_has_waited_for_what_it_took_beyond_an_empty_path() {
         let mut waits = waits(10);
         for (next, left) in [(1, 100), (2, 110), (3, 120)] {
-            waits.leave(0, next, at(left - 50), at(left));
+            waits.leave(0, (next, at(left - 50), 0), at(left));
         }
-        assert_eq!(waits.arrive(0, 1, at(50), at(110)), at(0));
-        assert_eq!(waits.arrive(0, 2, at(60), at(125)), at(5));
-        assert_eq!(waits.arrive(0, 3, at(70), at(200)), at(70));
-        assert_eq!(waits.arrive(0, 3, at(70), at(200)), at(0), "none that left is on its way");
+        assert_eq!(waits.arrive(0, (1, at(50), 0), at(110)), at(0));
+        assert_eq!(waits.arrive(0, (2, at(60), 0), at(125)), at(5));
+        assert_eq!(waits.arrive(0, (3, at(70), 0), at(200)), at(70));
+        assert_eq!(waits.arrive(0, (3, at(70), 0), at(200)), at(0), "none that left is on its way");
     }
 
     #[test]
     fn an_ack_that_is_lost_is_forgotten_and_one_that_was_overtaken_takes_none_away() {
         let mut waits = waits(10);
         for (next, left) in [(1, 100), (2, 110), (2, 115), (3, 120)] {
-            waits.leave(0, next, at(left - 50), at(left));
+            waits.leave(0, (next, at(left - 50), 0), at(left));
         }
-        assert_eq!(waits.arrive(0, 2, at(65), at(130)), at(5), "the first one with this number is lost");
-        assert_eq!(waits.arrive(0, 1, at(50), at(140)), at(0), "it was overtaken");
-        assert_eq!(waits.arrive(0, 3, at(70), at(150)), at(20));
+        assert_eq!(waits.arrive(0, (2, at(65), 0), at(130)), at(5), "the first one with this number is lost");
+        assert_eq!(waits.arrive(0, (1, at(50), 0), at(140)), at(0), "it was overtaken");
+        assert_eq!(waits.arrive(0, (3, at(70), 0), at(150)), at(20));
+        assert!(waits.flows[0].acks.is_empty());
+    }
+
+    #[test]
+    fn acks_of_one_packet_are_told_apart_by_what_they_make_known() {
+        let mut waits = waits(10);
+        for number in 1..4 {
+            waits.leave(0, (5, at(50), number), at(100 + 10 * u64::from(number)));
+        }
+        assert_eq!(waits.arrive(0, (5, at(50), 3), at(145)), at(5), "the first two are lost");
         assert!(waits.flows[0].acks.is_empty());
     }
 
     #[test]
     fn nothing_is_kept_of_a_flow_whose_acks_cannot_wait() {
         let mut waits = AckWaits { flows: vec![OnTheWay { empty: Time::NEVER, acks: VecDeque::new() }] };
-        waits.leave(0, 1, at(50), at(100));
+        waits.leave(0, (1, at(50), 0), at(100));
         assert!(waits.flows[0].acks.is_empty());
     }
 
