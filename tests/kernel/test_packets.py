@@ -101,7 +101,7 @@ def test_packets_of_recorded_and_drawn_runs_are_recorded() -> None:
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_each_packet_is_sent_when_the_kernel_sends_it(name: str) -> None:
-    """Two flows in one queue: 11,222 packets in 40 s; Reno with losses of 30%: 439; CUBIC whose ACKs are dropped: 6,307."""
+    """Two flows in one queue: 11,222 packets; Reno with losses of 30%: 439; CUBIC whose ACKs are dropped: 6,307."""
     theirs = load_sent(recorded.FOLDER / "sends" / f"{name}.csv.gz")
     last_s = max(times[-1] for times, _ in theirs.values())
     scenario = scenario_of(name, float(np.ceil(last_s)))
