@@ -157,6 +157,9 @@ impl Receiver {
             }
             journal.read(number, next, selected);
             if journal.is_read() {
+                if self.held & !BITS == 0 {
+                    journal.release_reports();
+                }
                 self.held &= !UNREAD;
                 self.shorten_acks();
             }

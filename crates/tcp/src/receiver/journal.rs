@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::reports::{Report, Reports};
+use super::reports::{Report, Reports, Run};
 #[cfg(doc)]
 use super::Acknowledgment;
 use crate::Selected;
@@ -138,7 +138,9 @@ impl Journal {
     #[inline(always)]
     pub(super) fn send(&mut self, next: u64, report: &Report) {
         let entered = self.entered;
-        self.reports().send(entered, next, report);
+        if report[0] != Run::default() || self.reports.is_some() {
+            self.reports().send(entered, next, report);
+        }
     }
 
     /// Returns whether the entries up to a number that were not read are windows alone; an old number counts as that of
@@ -207,6 +209,11 @@ impl Journal {
                 self.unread.pop_front();
             }
         }
+    }
+
+    /// Gives back the memory of reports, where all packets were made known and none is beyond a hole.
+    pub(super) fn release_reports(&mut self) {
+        self.reports = None;
     }
 
     /// Gives its memory back if all entries were read.

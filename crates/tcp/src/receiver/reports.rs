@@ -6,6 +6,8 @@
 
 use std::collections::VecDeque;
 
+use base::cast::low_u32;
+
 use super::journal::{distance, NUMBERS};
 use super::linux::Blocks;
 use super::rest::Rest;
@@ -15,6 +17,8 @@ use crate::Selected;
 /// Runs that are remembered (Linux `TCP_NUM_SACKS`), and that an ACK reports at most.
 pub(super) const MOST_RUNS: usize = 4;
 
+/// ACKs on their way for which there is memory from the first one on.
+const EXPECTED: usize = 2;
 /// ACKs on their way for which memory stays when a transfer ends.
 const KEPT: usize = 16;
 /// ACKs that may overtake one that still makes packets known.
@@ -48,7 +52,14 @@ struct Sent {
     before: u32,
     /// Number of the packet expected next.
     next: u64,
-    report: Report,
+    /// Runs that it reports, counted from that packet.
+    runs: [(u32, u32); MOST_RUNS],
+}
+
+impl Sent {
+    fn report(&self) -> Report {
+        self.runs.map(|(first, end)| (self.next + u64::from(first), self.next + u64::from(end)))
+    }
 }
 
 impl Reports {
@@ -82,7 +93,12 @@ impl Reports {
     pub(super) fn send(&mut self, number: u32, next: u64, report: &Report) {
         let before = std::mem::replace(&mut self.entered, number);
         if report[0] != Run::default() {
-            self.sent.push_back(Sent { number, before, next, report: *report });
+            if self.sent.capacity() == 0 {
+                self.sent.reserve_exact(EXPECTED);
+            }
+            let runs =
+                report.map(|(first, end)| (low_u32(first.saturating_sub(next)), low_u32(end.saturating_sub(next))));
+            self.sent.push_back(Sent { number, before, next, runs });
         }
     }
 
@@ -97,7 +113,7 @@ impl Reports {
         };
         while let Some(sent) = self.sent.pop_front() {
             if (sent.number, sent.next) == (number, next) {
-                return Some((sent.before, sent.report));
+                return Some((sent.before, sent.report()));
             }
             if is_later(&sent) {
                 self.sent.push_front(sent);
@@ -121,7 +137,7 @@ impl Reports {
     /// Appends the missed packets to `selected` that an overtaken ACK reports.
     pub(super) fn arrive_late(&mut self, number: u32, next: u64, selected: &mut Vec<Selected>) {
         if let Some(sent) = self.passed.iter().find(|sent| (sent.number, sent.next) == (number, next)) {
-            let report = sent.report;
+            let report = sent.report();
             self.recover(next, &report, selected);
             self.forget_passed();
         }
