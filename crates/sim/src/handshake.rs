@@ -12,9 +12,9 @@ const NUMBERS: u32 = 256;
 /// The handshake of a flow: two exchanges at most, of a request and its answer, each of several packets.
 ///
 /// Deviations: packets of a request or an answer are not repaired one by one: all are sent again when the timer of
-/// the request expires. The answer to a SYN has no timer of its own, which would expire at about the same time: where a queue
-/// drops most answers, the kernel sends twice as many, and its connections begin earlier. Its ACK carries no data and is not
-/// repaired, as what follows acknowledges the same.
+/// the request expires. The answer to a SYN has no timer of its own, as the kernel's has (`reqsk_timer_handler`): where a
+/// queue drops most answers, connections can begin later than there. Its ACK carries no data and is not repaired, as what
+/// follows acknowledges the same.
 #[derive(Clone, Debug)]
 pub(crate) struct Handshake {
     config: HandshakeConfig,

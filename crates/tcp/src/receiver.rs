@@ -8,6 +8,7 @@ mod log;
 mod reports;
 mod rest;
 mod rfc;
+mod runs;
 
 use std::mem::offset_of;
 

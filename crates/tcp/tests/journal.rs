@@ -171,7 +171,7 @@ proptest! {
             world.fill_holes(arrivals.len());
         }
         let blocks = blocks(&mut world);
-        let (mut reported, mut next) = (BTreeSet::new(), 0);
+        let (mut reported, mut next, mut newest) = (BTreeSet::new(), 0, 0);
         for Delivered { key, arrived, known, duplicates } in &world.delivered {
             next = next.max(key.0);
             let blocks = blocks.get(key).map_or(&[][..], Vec::as_slice);
@@ -183,6 +183,11 @@ proptest! {
             let beyond = |known: &BTreeSet<u64>| known.range(next..).copied().collect::<Vec<_>>();
             prop_assert_eq!(beyond(known), beyond(&reported), "after the ACK {:?} with {:?}", key, blocks);
             prop_assert!(duplicates.is_subset(arrived), "{:?}", duplicates);
+            // The duplicate of an ACK that no other one overtook.
+            if key.1 > newest {
+                prop_assert!(packets(true).all(|packet| duplicates.contains(&packet)), "{:?} for {:?}", duplicates, blocks);
+            }
+            newest = newest.max(key.1);
         }
     }
 }

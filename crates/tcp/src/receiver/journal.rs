@@ -156,19 +156,16 @@ impl Journal {
     pub(super) fn read(&mut self, number: u32, next: u64, selected: &mut Vec<Selected>) {
         let left = distance(self.read, number);
         let is_old = left > distance(self.read, self.entered);
+        if is_old {
+            return self.reports.iter_mut().for_each(|reports| reports.arrive_late(number, next, selected));
+        }
         if let Some(reports) = self.reports.as_deref_mut() {
-            if is_old {
-                return reports.arrive_late(number, next, selected);
-            }
             // An ACK without a report has nothing beyond a hole.
             let (before, report) = reports.arrive(number, next).unwrap_or((self.read, Report::default()));
             let lost = distance(self.read, before);
             if (1..=left).contains(&lost) || !reports.missed_none() {
                 self.read_lost(if lost <= left { before } else { self.read }, next, &report, selected);
             }
-        }
-        if is_old {
-            return;
         }
         self.read_to(number, selected);
         self.shrink();

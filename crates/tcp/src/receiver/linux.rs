@@ -13,7 +13,6 @@
 //! the handshake's last ACK where no handshake is simulated, and is longer where the first segment was lost or several links
 //! have a rate.
 
-mod blocks;
 mod common;
 mod data;
 mod round_trip;
@@ -24,9 +23,9 @@ use std::sync::Arc;
 
 use base::{Clock, Time};
 
+use super::runs::Runs;
 use crate::memory::OVERHEAD;
 use crate::LinuxReceiver;
-pub(super) use blocks::Blocks;
 use common::Common;
 use waiting::Waiting;
 
@@ -107,7 +106,7 @@ pub(super) struct LinuxAcks {
     /// Start of the window of data that ends with `window_end`; [`Time::NEVER`] before the first segment.
     window_start: Time,
     /// Runs of packets beyond a hole that ACKs report.
-    blocks: Blocks,
+    runs: Runs,
     /// Buffers of the packets beyond a hole.
     waiting: Waiting,
     /// Expiry of the timer of the ACKs held.
@@ -132,7 +131,7 @@ impl LinuxAcks {
 
     /// Takes note that a packet beyond a hole, or a duplicate, arrives.
     pub(super) fn note_arrival(&mut self, duplicate: bool) {
-        self.blocks.note_arrival(duplicate);
+        self.runs.note_arrival(duplicate);
     }
 
     /// Sets the length of an ACK without blocks \[bytes\].
@@ -176,7 +175,7 @@ impl LinuxAcks {
             sampled: Time::NEVER,
             window_end: 0,
             window_start: Time::NEVER,
-            blocks: Blocks::default(),
+            runs: Runs::default(),
             waiting: Waiting::default(),
             compressed_until: Time::NEVER,
             due: Time::NEVER,

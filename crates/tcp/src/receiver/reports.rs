@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 use base::cast::low_u32;
 
 use super::journal::{distance, NUMBERS};
-use super::linux::Blocks;
 use super::rest::Rest;
+use super::runs::Runs;
 use super::{Receiver, UNREAD};
 use crate::Selected;
 
@@ -41,7 +41,7 @@ pub(super) struct Reports {
     /// Those ACKs, while packets are missed: they are lost, or were overtaken.
     passed: VecDeque<Sent>,
     /// The runs of a receiver without Linux's rules, which have their own.
-    pub(super) runs: Blocks,
+    pub(super) runs: Runs,
 }
 
 /// An ACK on its way.

@@ -32,13 +32,13 @@ struct OnTheWay {
 
 #[derive(Clone, Copy, Debug)]
 struct Departure {
-    key: AckKey,
+    key: Key,
     left: Time,
 }
 
 /// The packet that an ACK expects, the stamp that it echoes, and its word: ACKs of one packet that answer others beyond a hole
 /// differ in the last one.
-pub(super) type AckKey = (u64, Time, u32);
+pub(super) type Key = (u64, Time, u32);
 
 impl AckWaits {
     /// Returns the departures of a scenario before it begins; `None` if no ACK waits whose receiver would notice.
@@ -58,7 +58,7 @@ impl AckWaits {
     /// Takes note that an ACK leaves its receiver.
     #[cold]
     #[inline(never)]
-    pub(super) fn leave(&mut self, flow: u32, key: AckKey, left: Time) {
+    pub(super) fn leave(&mut self, flow: u32, key: Key, left: Time) {
         let flow = &mut self.flows[flow as usize];
         if flow.empty != Time::NEVER {
             flow.acks.push_back(Departure { key, left });
@@ -68,7 +68,7 @@ impl AckWaits {
     /// Returns the time that an ACK has waited which arrives; forgets those before it, which are lost or were overtaken.
     #[cold]
     #[inline(never)]
-    pub(super) fn arrive(&mut self, flow: u32, key: AckKey, now: Time) -> Time {
+    pub(super) fn arrive(&mut self, flow: u32, key: Key, now: Time) -> Time {
         let OnTheWay { empty, acks } = &mut self.flows[flow as usize];
         while let Some(&Departure { key: first, left }) = acks.front() {
             if first.0 > key.0 {
@@ -113,10 +113,10 @@ fn loads(scenario: &Scenario) -> Vec<f64> {
         let (of_all, all) = least(flow.count);
         let (_, of_one) = least(1);
         for &element in &tcp.return_path {
-            // Entries have copies of a private link of their own.
+            // A copy of a private link carries one flow, and entries have copies of their own.
             let own = scenario.elements.len() + entry;
             let (limit, load) = match is_private(element) {
-                true => (0, of_one),
+                true => (element, of_one),
                 false => (if is_private(of_all) { own } else { of_all }, all),
             };
             let most = limits[element].entry(limit).or_insert(0.0);

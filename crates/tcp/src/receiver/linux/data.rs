@@ -2,10 +2,10 @@
 
 use base::{prefetch, Marks, Time};
 
-use super::blocks::Flush;
 use super::{LinuxAcks, ECN_QUICK, MOST_QUICK};
 use crate::memory::OVERHEAD;
 use crate::receiver::ecn::Demand;
+use crate::receiver::runs::Flush;
 use crate::receiver::{Acknowledgment, Receiver, LOGS, UNREAD, WITH_ECN};
 
 /// The effects of a packet on those that wait.
@@ -124,10 +124,10 @@ impl Receiver {
         }
         let (next, rules) = (self.next, self.linux_rules()?);
         let holds = rules.compressed > 0;
-        let flush = if holds && sequence > next { rules.blocks.flush(sequence) } else { Flush::Never };
+        let flush = if holds && sequence > next { rules.runs.flush(sequence) } else { Flush::Never };
         let before = if flush == Flush::Before { self.acknowledge_by_linux(true) } else { None };
         if sequence > next {
-            self.linux_rules()?.blocks.enter(sequence);
+            self.linux_rules()?.runs.enter(sequence);
         }
         self.enter(sequence);
         if flush == Flush::With {
@@ -163,7 +163,7 @@ impl Receiver {
         let (after, left, mut read) = (self.next, self.held(), sequence + 1);
         if held > 0 {
             if let Some(rules) = self.linux_rules() {
-                rules.blocks.advance(after, left);
+                rules.runs.advance(after, left);
                 read = rules.waiting.release(sequence);
             }
         }
@@ -228,7 +228,7 @@ impl Receiver {
     #[inline(never)]
     fn acknowledgment_by_linux(&mut self) -> Acknowledgment {
         if let Some(rules) = self.linux_rules() {
-            let (announced, (bytes, report)) = (rules.announced, rules.blocks.report(rules.plain_ack_bytes()));
+            let (announced, (bytes, report)) = (rules.announced, rules.runs.report(rules.plain_ack_bytes()));
             self.ack_bytes = bytes;
             if let (Some(window), true) = (Acknowledgment::window_in(announced), self.held & (UNREAD | LOGS) != 0) {
                 self.enter_window(window);

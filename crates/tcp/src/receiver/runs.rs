@@ -1,7 +1,7 @@
-//! The blocks of a kernel's ACKs: the runs of packets beyond a hole that it remembers, and when held ACKs are sent because
+//! The runs of packets beyond a hole that a receiver remembers and its ACKs report, and when ACKs that Linux holds are sent because
 //! of them (Linux `tcp_sack_new_ofo_skb`, `tcp_sack_remove`).
 
-use crate::receiver::reports::{Report, Run, MOST_RUNS};
+use super::reports::{Report, Run, MOST_RUNS};
 
 /// Length of a SACK option without blocks, padded, and of a block \[bytes\] (RFC 2018 section 3).
 const OPTION_BYTES: [u16; 2] = [4, 8];
@@ -23,15 +23,15 @@ pub(super) enum Flush {
 
 /// The runs, the one that grew last first: first packet, and one past the last.
 #[derive(Clone, Debug, Default)]
-pub(in crate::receiver) struct Blocks {
+pub(super) struct Runs {
     runs: Vec<Run>,
     /// The next ACK reports a duplicate (`rx_opt.dsack`).
     duplicate: bool,
 }
 
-impl Blocks {
+impl Runs {
     /// Takes note of whether the packet that arrives is a duplicate.
-    pub(in crate::receiver) fn note_arrival(&mut self, duplicate: bool) {
+    pub(super) fn note_arrival(&mut self, duplicate: bool) {
         self.duplicate = duplicate;
     }
 
@@ -50,7 +50,7 @@ impl Blocks {
     }
 
     /// Takes note of a packet beyond a hole.
-    pub(in crate::receiver) fn enter(&mut self, sequence: u64) {
+    pub(super) fn enter(&mut self, sequence: u64) {
         let packet = (sequence, sequence + 1);
         let Some(index) = self.run_of(sequence) else {
             self.runs.truncate(MOST_RUNS - 1);
@@ -70,7 +70,7 @@ impl Blocks {
     /// Returns the length of the next ACK \[bytes\], which is `bytes` without blocks, and its runs: it reports as many blocks as
     /// its header has room for (`tcp_established_options`), three with timestamps. A duplicate is reported once, before the
     /// runs.
-    pub(in crate::receiver) fn report(&mut self, bytes: u16) -> (u16, Report) {
+    pub(super) fn report(&mut self, bytes: u16) -> (u16, Report) {
         let [option, each] = OPTION_BYTES;
         let duplicate = usize::from(std::mem::take(&mut self.duplicate));
         let room = usize::from(MOST_HEADERS.saturating_sub(bytes).saturating_sub(option) / each);
@@ -85,7 +85,7 @@ impl Blocks {
     }
 
     /// Forgets the runs below the next expected packet; or all, with their memory, if none is held.
-    pub(in crate::receiver) fn advance(&mut self, next: u64, held: u32) {
+    pub(super) fn advance(&mut self, next: u64, held: u32) {
         match held {
             0 => self.runs = Vec::new(),
             _ => self.runs.retain(|&(first, _)| first > next),
@@ -108,48 +108,48 @@ mod tests {
 
     #[test]
     fn the_third_run_and_packets_that_extend_an_older_one_flush() {
-        let mut blocks = Blocks::default();
+        let mut runs = Runs::default();
         let [never, before, with] = [Flush::Never, Flush::Before, Flush::With];
-        let arrive = |blocks: &mut Blocks, sequence: u64| {
-            let flush = blocks.flush(sequence);
-            blocks.enter(sequence);
+        let arrive = |runs: &mut Runs, sequence: u64| {
+            let flush = runs.flush(sequence);
+            runs.enter(sequence);
             flush
         };
-        let flushes = [3, 5, 7, 8, 4, 9, 20].map(|sequence| arrive(&mut blocks, sequence));
+        let flushes = [3, 5, 7, 8, 4, 9, 20].map(|sequence| arrive(&mut runs, sequence));
         // 4 joins the second run and the third.
         assert_eq!(flushes, [never, never, before, never, never, never, before]);
-        assert_eq!(blocks.runs, [(20, 21), (7, 10), (3, 6)]);
-        assert_eq!([30, 3, 40].map(|sequence| arrive(&mut blocks, sequence)), [before, with, before]);
+        assert_eq!(runs.runs, [(20, 21), (7, 10), (3, 6)]);
+        assert_eq!([30, 3, 40].map(|sequence| arrive(&mut runs, sequence)), [before, with, before]);
     }
 
     #[test]
     fn an_ack_is_longer_by_the_blocks_that_fit_its_header() {
-        let mut blocks = Blocks::default();
-        assert_eq!(blocks.report(52), (52, Report::default()));
-        blocks.note_arrival(true);
-        assert_eq!([blocks.report(52).0, blocks.report(52).0], [64, 52], "a duplicate is reported once");
+        let mut runs = Runs::default();
+        assert_eq!(runs.report(52), (52, Report::default()));
+        runs.note_arrival(true);
+        assert_eq!([runs.report(52).0, runs.report(52).0], [64, 52], "a duplicate is reported once");
         let lengths = [3, 5, 7, 9, 11].map(|sequence| {
-            blocks.enter(sequence);
-            [52, 40, 80, u16::MAX].map(|bytes| blocks.report(bytes).0)
+            runs.enter(sequence);
+            [52, 40, 80, u16::MAX].map(|bytes| runs.report(bytes).0)
         });
         let expected = [[64, 52], [72, 60], [80, 68], [80, 76], [80, 76]];
         assert_eq!(lengths, expected.map(|[three, four]| [three, four, 80, u16::MAX]));
-        assert_eq!(blocks.report(40).1, [(11, 12), (9, 10), (7, 8), (5, 6)]);
-        blocks.note_arrival(true);
-        assert_eq!(blocks.report(52).1, [(11, 12), (9, 10), (0, 0), (0, 0)], "the duplicate takes a place");
-        blocks.advance(10, 1);
-        assert_eq!(blocks.report(52), (64, [(11, 12), (0, 0), (0, 0), (0, 0)]));
+        assert_eq!(runs.report(40).1, [(11, 12), (9, 10), (7, 8), (5, 6)]);
+        runs.note_arrival(true);
+        assert_eq!(runs.report(52).1, [(11, 12), (9, 10), (0, 0), (0, 0)], "the duplicate takes a place");
+        runs.advance(10, 1);
+        assert_eq!(runs.report(52), (64, [(11, 12), (0, 0), (0, 0), (0, 0)]));
     }
 
     #[test]
     fn runs_below_the_next_packet_are_forgotten() {
-        let mut blocks = Blocks::default();
+        let mut runs = Runs::default();
         for sequence in [3, 5, 9] {
-            blocks.enter(sequence);
+            runs.enter(sequence);
         }
-        blocks.advance(6, 1);
-        assert_eq!(blocks.runs, [(9, 10)]);
-        blocks.advance(10, 0);
-        assert!(blocks.runs.is_empty());
+        runs.advance(6, 1);
+        assert_eq!(runs.runs, [(9, 10)]);
+        runs.advance(10, 0);
+        assert!(runs.runs.is_empty());
     }
 }
