@@ -51,6 +51,19 @@ def test_an_answer_that_is_lost_costs_a_timeout_too() -> None:
     assert completion(run("tcp", link)) - completion(run("tcp")) == pytest.approx(1.024, abs=1e-9)
 
 
+@pytest.mark.parametrize(("lost", "expected_s"), [([1, 2], 2.112 - DELAY_S / 2 - SYN_S), ([1, 2, 3], 3.072)])
+def test_an_answer_that_is_lost_again_is_sent_again_by_its_own_timer(lost: list[int], expected_s: float) -> None:
+    """Linux `reqsk_timer_handler`, `tcp_check_req`: a second after the SYN that came again, at a multiple of 64 ms.
+
+    The second SYN is sent at 1.024 s, the third one at 3.072 s; the answer has two seconds to go then. No SYN is lost,
+    as the echo of the first timestamp shows: ten packets leave at once (`tcp_try_undo_spurious_syn`).
+    """
+    link = {"reverse": {"loss": {"model": "packets", "packets": lost}}}
+    for size in ("1 pkt", "10 pkt"):
+        late = completion(run("tcp", link, size=size)) - completion(run("tcp", size=size))
+        assert late == pytest.approx(expected_s, abs=1e-9), size
+
+
 def test_syns_that_are_lost_twice_leave_a_window_of_one_packet() -> None:
     """Ten packets need one round trip more after each doubling: 1, 2, 4 and 3 packets."""
     once, twice = ({"loss": {"model": "packets", "packets": packets}} for packets in ([1], [1, 2]))

@@ -127,8 +127,8 @@ MAY_IMPORT = {
         *{"classes", "tables", "units", "wording"},
     },
     "experiments": {
-        *{"charts", "errors", "models", "paths", "plots", "prediction", "recoveries", "replication", "scenario"},
-        *{"folders", "stats", "summary", "sweeps", "tables", "traces", "transfers", "wording"},
+        *{"charts", "errors", "folders", "models", "paths", "plots", "prediction", "quantities", "recoveries"},
+        *{"replication", "scenario", "stats", "summary", "sweeps", "tables", "traces", "transfers", "wording"},
     },
     "lab": {
         *{

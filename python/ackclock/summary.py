@@ -20,6 +20,7 @@ from ackclock.stats import estimates, fraction, ratio
 
 Values = NDArray[np.float64]
 _OF_TCP = ("cwnd_mean_packets", "cwnd_max_packets", "rtt_mean_s")
+_OF_TRANSFERS = ("fct_mean_s", "fct_max_s", "fct_acked_mean_s", "slowdown_mean")
 
 
 class Summary(TypedDict):
@@ -66,16 +67,9 @@ class Summary(TypedDict):
 
 def flow_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[dict[str, Any]]:
     """Compute the quantities of each flow over the replications."""
-    rows = _rows(resolved, resolved.rows, [_flow_table(resolved, one) for one in replications])
+    rows = _rows(resolved, resolved.rows, [flow_values(resolved, one) for one in replications])
     for flow, row in zip(resolved.rows, rows, strict=True):
-        if flow.size_packets is None:
-            row["finish_s"] = None
-        if not flow.has_transfers:
-            row.update(dict.fromkeys(("fct_mean_s", "fct_max_s", "fct_acked_mean_s", "slowdown_mean")))
-        if flow.connection is None:
-            row.update(dict.fromkeys((*_OF_TCP, *delay_quantities("rtt"))))
-        if not flow.is_endless:
-            row["loss_cycles"] = None
+        row.update(dict.fromkeys(_without_meaning(flow)))
         if "delays" not in replications[0]:
             row.update(dict.fromkeys(FLOW_DELAYS))
         elif row["queueing_max_s"]["n"] < row["delay_max_s"]["n"]:
@@ -83,12 +77,43 @@ def flow_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[d
     return add_intervals(resolved, replications, "flow", rows)
 
 
+def flow_quantity(resolved: Resolved, values: Sequence[Values], quantity: str) -> list[dict[str, Any] | None]:
+    """Compute one quantity of each flow over several replications, as the rows of `flow_rows` have it.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    values : sequence of array of float
+        The quantity of each of `Resolved.rows`, by replication, two at least: `flow_values` has it. (One replication
+        has intervals by batch means, which `flow_rows` computes of all quantities together.)
+    quantity : str
+        Its name, of any but a delay.
+    """
+    rows = _rows(resolved, resolved.rows, [{quantity: of_one} for of_one in values])
+    return [
+        None if quantity in _without_meaning(flow) else row[quantity]
+        for flow, row in zip(resolved.rows, rows, strict=True)
+    ]
+
+
+def _without_meaning(flow: ResolvedFlow) -> list[str]:
+    """List the quantities that a flow does not have."""
+    return [
+        *(["finish_s"] if flow.size_packets is None else []),
+        *([] if flow.has_transfers else _OF_TRANSFERS),
+        *([*_OF_TCP, *delay_quantities("rtt")] if flow.connection is None else []),
+        *([] if flow.is_endless else ["loss_cycles"]),
+    ]
+
+
 def _measured_s(resolved: Resolved, replication: Replication) -> float:
     """Return the length of the measured part [s] as the engine counted it, so that no link is busy longer."""
     return replication.get("measured_s", resolved.run.measured_s)
 
 
-def _flow_table(resolved: Resolved, replication: Replication) -> dict[str, Values]:
+def flow_values(resolved: Resolved, replication: Replication) -> dict[str, Values]:
+    """Compute the quantities of one replication, each an array over `Resolved.rows`."""
     packet_bits = np.array([flow.packet_bits for flow in resolved.rows])
     counts = np.array([flow.count for flow in resolved.rows])
     flows = grouped(replication["flows"], resolved.rows)
@@ -157,7 +182,7 @@ def _utilisations(resolved: Resolved, replication: Replication, busy: Values) ->
 
 
 _VALUES: Final[Mapping[str, Callable[[Resolved, Replication], dict[str, Values]]]] = {
-    "flow": _flow_table,
+    "flow": flow_values,
     "link": _link_table,
     "completion": completion_values,
     "ping": ping_values,

@@ -1,29 +1,43 @@
 //! Handshakes: what the two ends of a connection exchange before the data.
 
-use base::{Clock, Marks, Time};
+use base::{Clock, Marks, Packet, Time};
+use tcp::TimerWheel;
 
 use crate::scenario::HandshakeConfig;
 
-/// Longest time after which a request is sent again \[s\] (Linux `TCP_RTO_MAX`).
+/// Longest time after which a request or an answer is sent again \[s\] (Linux `TCP_RTO_MAX`).
 const LONGEST_TIMEOUT_S: f64 = 120.0;
+/// Times that the answer to a SYN is sent again by its timer (Linux `sysctl_tcp_synack_retries`).
+const ANSWERS_AGAIN: u32 = 5;
 /// Numbers of an exchange's packets: those of the next one are larger by this.
 const NUMBERS: u32 = 256;
 
+/// The packet that is answered, the numbers of the packets of the answer, and their length if it is not that of data.
+pub(crate) type Answer = (Packet, std::ops::Range<u32>, Option<u16>);
+
 /// The handshake of a flow: two exchanges at most, of a request and its answer, each of several packets.
 ///
-/// Deviations: packets of a request or an answer are not repaired one by one: all are sent again when the timer of
-/// the request expires. The answer to a SYN has no timer of its own, as the kernel's has (`reqsk_timer_handler`): where a
-/// queue drops most answers, connections can begin later than there. Its ACK carries no data and is not repaired, as what
-/// follows acknowledges the same.
+/// The answer to a SYN is sent again when a timer of its own expires, after 1, 2, 4 s and so on (Linux
+/// `reqsk_timer_handler`), and whenever the SYN arrives again, from which the timer then runs (`tcp_check_req`). It echoes the
+/// timestamp of the SYN that arrived first (`req->ts_recent`).
+///
+/// Deviations: packets of a hello are not repaired one by one: all are sent again when the timer of the request expires. The
+/// timer of the answer to a SYN stops as the answer arrives, before its ACK does. That ACK carries no data and is not
+/// repaired, as what follows acknowledges the same; an answer that arrives once more is not acknowledged.
 #[derive(Clone, Debug)]
 pub(crate) struct Handshake {
     config: HandshakeConfig,
-    /// Timeouts: the first one, that of the next request, and the longest.
+    /// The clock that the timers of both ends run by.
+    wheel: TimerWheel,
+    /// Timeouts of requests: the first one, that of the next request, and the longest.
     timeouts: [Time; 3],
     /// Transmission of the first SYN.
     pub(crate) begun: Time,
-    /// Bits of the SYN that arrived first: a repeated one does not ask for ECN.
-    syn: Marks,
+    /// The SYN that arrived first, and that is answered: a repeated one does not ask for ECN.
+    syn: Option<Packet>,
+    /// Instant at which its answer is sent again, [`Time::NEVER`] if it is not, and the number of times that it was.
+    answer_due: Time,
+    answered_again: u32,
     /// Bits of the packets of this exchange's request.
     pub(crate) marks: Marks,
     /// Number of the current exchange; `None`: none goes on.
@@ -35,13 +49,16 @@ pub(crate) struct Handshake {
 }
 
 impl Handshake {
-    pub(crate) fn new(config: HandshakeConfig, clock: Clock) -> Handshake {
+    pub(crate) fn new(config: HandshakeConfig, wheel: TimerWheel, clock: Clock) -> Handshake {
         let (first, longest) = (clock.time(config.timeout_s), clock.time(LONGEST_TIMEOUT_S));
         Handshake {
             config,
+            wheel,
             timeouts: [first, first, longest.max(first)],
             begun: Time::ZERO,
-            syn: Marks::NONE,
+            syn: None,
+            answer_due: Time::NEVER,
+            answered_again: 0,
             marks: Marks::NONE,
             exchange: None,
             sent: 0,
@@ -61,7 +78,7 @@ impl Handshake {
 
     /// Begins with the SYN.
     pub(crate) fn begin(&mut self, now: Time) {
-        (self.begun, self.syn) = (now, Marks::NONE);
+        (self.begun, self.syn) = (now, None);
         self.timeouts[1] = self.timeouts[0];
         self.enter(Some(0));
     }
@@ -76,11 +93,17 @@ impl Handshake {
 
     fn enter(&mut self, exchange: Option<u32>) {
         (self.exchange, self.sent, self.arrived) = (exchange, 0, [0; 2]);
+        (self.answer_due, self.answered_again) = (Time::NEVER, 0);
+    }
+
+    /// Returns the bits of the SYN that arrived first.
+    fn marks_of_syn(&self) -> Marks {
+        self.syn.map_or(Marks::NONE, |syn| syn.marks)
     }
 
     /// Returns whether the SYN that arrived first did not ask for ECN.
     pub(crate) fn is_plain(&self) -> bool {
-        !self.syn.has(Marks::ECE)
+        !self.marks_of_syn().has(Marks::ECE)
     }
 
     /// Returns the bits of the answer's packets: a SYN/ACK says that the receiver knows ECN if the SYN asks for it (RFC 3168
@@ -90,14 +113,14 @@ impl Handshake {
             return self.marks;
         }
         let capable = Marks::ECT.only_if(self.marks.is_capable());
-        let accurate = self.syn.asks_for_accurate();
-        capable.with(if accurate { self.syn.ace_of_syn() } else { Marks::ECE.only_if(!self.is_plain()) })
+        let syn = self.marks_of_syn();
+        capable.with(if syn.asks_for_accurate() { syn.ace_of_syn() } else { Marks::ECE.only_if(!self.is_plain()) })
     }
 
     /// Returns the bits with which the sender acknowledges an answer that arrives with `marks` to its SYN, which has `own`
     /// without flags.
     pub(crate) fn marks_of_ack(&self, own: Marks, marks: Marks) -> Marks {
-        if self.syn.asks_for_accurate() {
+        if self.marks_of_syn().asks_for_accurate() {
             own.with(marks.ace_of_syn())
         } else {
             own
@@ -120,17 +143,47 @@ impl Handshake {
         let [_, timeout, longest] = self.timeouts;
         self.sent += 1;
         self.timeouts[1] = timeout.times(2).min(longest);
-        (self.numbers(0), self.bytes(), now + timeout)
+        (self.numbers(0), self.bytes(), self.wheel.fires(now, now + timeout))
     }
 
-    /// Takes note that a packet of the request arrives with `marks`; returns the numbers of the answer's packets and their
-    /// length, if it is the last one that was missing, or the last one of a request that was sent again.
-    pub(crate) fn on_request(&mut self, number: u32, marks: Marks) -> Option<(std::ops::Range<u32>, Option<u16>)> {
-        if self.is_first() && self.arrived[0] == 0 {
-            self.syn = marks;
-        }
+    /// Takes note that a packet of the request arrives `now`; returns the packet that is answered, the numbers of the answer's
+    /// packets and their length, if it is the last one that was missing, or the last one of a request that was sent again.
+    pub(crate) fn on_request(&mut self, packet: &Packet, now: Time) -> Option<Answer> {
+        let number = packet.journal;
         let complete = self.arrives(0, number)?;
-        (complete || number + 1 == self.numbers(0).end && self.is_complete(0)).then(|| (self.numbers(1), self.bytes()))
+        if !complete && (number + 1 != self.numbers(0).end || !self.is_complete(0)) {
+            return None;
+        }
+        if self.is_first() {
+            self.syn = self.syn.or(Some(*packet));
+            self.start_answer_timer(now);
+        }
+        Some((self.syn.filter(|_| self.is_first()).unwrap_or(*packet), self.numbers(1), self.bytes()))
+    }
+
+    /// Returns when the answer to the SYN is sent again; [`Time::NEVER`]: it is not.
+    pub(crate) fn answer_due(&self) -> Time {
+        self.answer_due
+    }
+
+    /// Handles the expiry of the timer of the answer to the SYN; returns the answer to send again, unless it was sent too often:
+    /// then the SYN is forgotten.
+    pub(crate) fn on_answer_timer(&mut self, now: Time) -> Option<Answer> {
+        let syn = self.syn.filter(|_| self.answered_again < ANSWERS_AGAIN);
+        if syn.is_none() {
+            (self.syn, self.arrived[0]) = (None, 0);
+            (self.answer_due, self.answered_again) = (Time::NEVER, 0);
+        }
+        let syn = syn?;
+        self.answered_again += 1;
+        self.start_answer_timer(now);
+        Some((syn, self.numbers(1), self.bytes()))
+    }
+
+    /// Starts the timer of the answer to the SYN (Linux `reqsk_timeout`).
+    fn start_answer_timer(&mut self, now: Time) {
+        let [first, _, longest] = self.timeouts;
+        self.answer_due = self.wheel.fires(now, now + first.times(1 << self.answered_again).min(longest));
     }
 
     /// Takes note that a packet of the answer arrives; returns whether it completes the answer.
@@ -183,12 +236,21 @@ pub(crate) fn hello_index(number: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use tcp::{ClassicConfig, SenderConfig};
+
     use super::*;
 
     fn tls() -> Handshake {
         let config =
             HandshakeConfig { syn_bytes: 60, timeout_s: 1.0, client_hello_packets: 2, server_hello_packets: 3 };
-        Handshake::new(config, Clock::new(1000))
+        let clock = Clock::new(1000);
+        let exact = TimerWheel::of(&SenderConfig::Classic(ClassicConfig::default()), clock);
+        Handshake::new(config, exact, clock)
+    }
+
+    /// Returns a packet of a request that was sent at `stamp` seconds.
+    fn request(number: u32, marks: Marks, stamp: u64) -> Packet {
+        Packet { journal: number, marks, stamp: seconds(stamp), ..Packet::default() }
     }
 
     fn seconds(seconds: u64) -> Time {
@@ -216,7 +278,7 @@ mod tests {
         let mut handshake = tls();
         handshake.begin(seconds(10));
         for &marks in arriving {
-            handshake.on_request(1, marks);
+            handshake.on_request(&request(1, marks, 10), seconds(11));
         }
         handshake
     }
@@ -228,7 +290,7 @@ mod tests {
             assert_eq!(handshake.is_plain(), plain);
             assert_eq!(handshake.marks_of_answer(), Marks::ECE.only_if(!plain));
             handshake.begin(seconds(20));
-            assert_eq!(handshake.syn, Marks::NONE, "another connection");
+            assert_eq!(handshake.syn, None, "another connection");
         }
     }
 
@@ -248,20 +310,54 @@ mod tests {
         );
     }
 
+    /// Returns the numbers of the packets that answer a packet of a request, and their length.
+    fn answer(handshake: &mut Handshake, number: u32) -> Option<(std::ops::Range<u32>, Option<u16>)> {
+        let answer = handshake.on_request(&request(number, Marks::NONE, 0), seconds(1));
+        answer.map(|(_, numbers, bytes)| (numbers, bytes))
+    }
+
+    #[test]
+    fn the_answer_to_a_syn_is_sent_again_five_times() {
+        let mut handshake = tls();
+        handshake.begin(seconds(0));
+        handshake.on_request(&request(1, ASKING, 0), seconds(2));
+        for due in [3, 5, 9, 17, 33] {
+            assert_eq!(handshake.answer_due(), seconds(due));
+            assert_eq!(handshake.on_answer_timer(seconds(due)), Some((request(1, ASKING, 0), 1..2, Some(60))));
+        }
+        assert_eq!(handshake.answer_due(), seconds(65));
+        assert_eq!((handshake.on_answer_timer(seconds(65)), handshake.answer_due()), (None, Time::NEVER));
+        let (answered, ..) = handshake.on_request(&request(1, Marks::NONE, 63), seconds(66)).unwrap();
+        assert_eq!((answered.stamp, handshake.answer_due()), (seconds(63), seconds(67)), "a new SYN to the receiver");
+    }
+
+    #[test]
+    fn a_syn_that_arrives_again_is_answered_for_the_first_and_restarts_the_timer() {
+        let mut handshake = tls();
+        handshake.begin(seconds(0));
+        handshake.on_request(&request(1, ASKING, 0), seconds(2));
+        handshake.on_answer_timer(seconds(3));
+        let (answered, ..) = handshake.on_request(&request(1, Marks::NONE, 1), seconds(4)).unwrap();
+        assert_eq!((answered.stamp, handshake.answer_due()), (seconds(0), seconds(6)));
+        assert!(handshake.on_answer(1));
+        assert!(handshake.next(seconds(3)));
+        assert_eq!(handshake.answer_due(), Time::NEVER);
+    }
+
     #[test]
     fn each_packet_of_a_hello_is_needed() {
         let mut handshake = tls();
         handshake.begin(seconds(0));
         handshake.request(seconds(0));
-        assert_eq!(handshake.on_request(1, Marks::NONE), Some((1..2, Some(60))));
+        assert_eq!(answer(&mut handshake, 1), Some((1..2, Some(60))));
         assert!(handshake.on_answer(1));
         assert!(handshake.next(seconds(3)));
         assert_eq!(handshake.request(seconds(5)), (257..259, None, seconds(8)));
-        assert_eq!(handshake.on_request(1, Marks::NONE), None, "a late SYN");
-        assert_eq!(handshake.on_request(258, Marks::NONE), None);
-        assert_eq!(handshake.on_request(257, Marks::NONE), Some((257..260, None)));
-        assert_eq!(handshake.on_request(257, Marks::NONE), None, "sent again");
-        assert_eq!(handshake.on_request(258, Marks::NONE), Some((257..260, None)));
+        assert_eq!(answer(&mut handshake, 1), None, "a late SYN");
+        assert_eq!(answer(&mut handshake, 258), None);
+        assert_eq!(answer(&mut handshake, 257), Some((257..260, None)));
+        assert_eq!(answer(&mut handshake, 257), None, "sent again");
+        assert_eq!(answer(&mut handshake, 258), Some((257..260, None)));
         assert_eq!(
             [258, 259, 259, 257, 257].map(|number| handshake.on_answer(number)),
             [false, false, false, true, false]

@@ -6,6 +6,7 @@ mod deferred;
 mod elements;
 mod event;
 mod flows;
+mod handshakes;
 mod notify;
 mod receivers;
 mod special;
@@ -371,11 +372,6 @@ impl Network {
             Signal::Marked => count_mark(packet.flow, packet.kind, measurement.index(now), flows, accounts),
             Signal::Dropped(_) => dropped.push(packet),
         })
-    }
-
-    /// Returns the propagation delay after a packet's hop.
-    pub(crate) fn delay_after(&self, packet: &Packet) -> Time {
-        self.hops[packet.hop as usize].delay
     }
 }
 

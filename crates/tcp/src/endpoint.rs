@@ -97,17 +97,12 @@ impl Sender {
         }
     }
 
-    /// Takes the round trip of the handshake, before the transfer starts; `lost` SYNs had to be sent again. Senders with
-    /// cumulative ACKs alone take no sample of it.
-    pub fn on_handshake(&mut self, now: Time, rtt: Time, lost: u32) {
+    /// Takes the round trip of the handshake, before the transfer starts; SYNs were sent again `repeated` times, and the
+    /// answer echoes the first one if it is `of_first`. Senders with cumulative ACKs alone take no sample of it.
+    pub fn on_handshake(&mut self, now: Time, rtt: Time, repeated: u32, of_first: bool) {
         match self {
-            Sender::Selective(sender) => {
-                sender.on_handshake(now, rtt, lost > 0);
-                if lost > 1 {
-                    sender.on_lost_handshake();
-                }
-            }
-            Sender::Classic(sender) if lost > 0 => sender.on_lost_handshake(),
+            Sender::Selective(sender) => sender.on_handshake(now, rtt, repeated, of_first),
+            Sender::Classic(sender) if repeated > 0 => sender.on_lost_handshake(),
             Sender::Classic(_) | Sender::Sack1(_) => {}
         }
     }
@@ -145,15 +140,6 @@ impl Sender {
         match self {
             Sender::Selective(sender) => marks(sender),
             Sender::Classic(_) | Sender::Sack1(_) => Marks::NONE,
-        }
-    }
-
-    /// Returns when a timer of the handshake that is set `now` for `deadline` fires: by the sender's clock, if its timers run
-    /// by one that it shares with them.
-    pub fn fires(&self, now: Time, deadline: Time) -> Time {
-        match self {
-            Sender::Selective(sender) => sender.fires(now, deadline),
-            _ => deadline,
         }
     }
 

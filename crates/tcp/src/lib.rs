@@ -16,6 +16,7 @@ mod reassembly;
 mod receiver;
 mod rto;
 mod selective;
+mod timer_wheel;
 mod windowed;
 
 /// Most packets of a sender that may be in flight. A sender sends one more at one instant at most, whatever its window is, so
@@ -35,3 +36,4 @@ pub use machine::Machine;
 pub use memory::OVERHEAD as SEGMENT_OVERHEAD;
 pub use receiver::{AckKey, Acknowledgment, Receiver, SackLog, SpareStates};
 pub use selective::{Selective, SenderEvent, SenderEvents, SenderView, State};
+pub use timer_wheel::TimerWheel;

@@ -28,7 +28,7 @@ struct Path {
 impl Path {
     fn new(config: &SelectiveConfig) -> Path {
         let mut path = Path { sender: Selective::new(config, None, CLOCK), sent: Sent::default(), acknowledged: 0 };
-        path.sender.on_handshake(Time::ZERO, CLOCK.time(ROUND_TRIP_S), false);
+        path.sender.on_handshake(Time::ZERO, CLOCK.time(ROUND_TRIP_S), 0, true);
         path.sender.on_start(Time::ZERO, &mut path.sent);
         path
     }

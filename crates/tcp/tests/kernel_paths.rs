@@ -274,7 +274,7 @@ fn play(case: &Case) -> (Vec<Difference>, Wire) {
     let mut sender = Selective::new(&case.config, case.size, CLOCK);
     let mut wire = Wire::new(case.fate.clone());
     sender.set_random(RandomStream::named(case.fate.seed, 0, "phase"));
-    sender.on_handshake(wire.now, case.fate.handshake(), false);
+    sender.on_handshake(wire.now, case.fate.handshake(), 0, true);
     sender.on_start(wire.now, &mut wire);
     let mut told = Told { by_packet: case.config.ecn == Ecn::Dctcp, ..Told::default() };
     let mut differences = Vec::new();

@@ -27,7 +27,7 @@ type Heard = (u64, Option<(u64, u64)>);
 fn retransmissions(acks: &[Heard]) -> Vec<Vec<u64>> {
     let mut sent = Retransmitted::default();
     let mut sender = Selective::new(&SelectiveConfig::default(), None, Clock::PICOSECONDS);
-    sender.on_handshake(at(100), at(100), false);
+    sender.on_handshake(at(100), at(100), 0, true);
     sender.on_start(at(100), &mut sent);
     let mut hear = |(round, &(next, selected)): (usize, &Heard)| {
         let now = at(100 * (round as u64 + 2));

@@ -33,7 +33,7 @@ fn after_a_spurious_timeout(undo: UndoResponse, acked: u64) -> Selective {
     };
     let (mut sender, mut sent) = (Selective::new(&config, None, CLOCK), Sent::default());
     let mut now = Time::ZERO;
-    sender.on_handshake(now, CLOCK.time(0.1), false);
+    sender.on_handshake(now, CLOCK.time(0.1), 0, true);
     sender.on_start(now, &mut sent);
     while sender.cwnd() < 16.0 {
         let echo = now;

@@ -31,7 +31,7 @@ impl Host {
         let mut config = SelectiveConfig { sack: false, loss_detection, tail_loss_probe: false, ..defaults };
         change(&mut config);
         let mut host = Host { sender: Selective::new(&config, None, CLOCK), sent: Sent::default(), now: 100 };
-        host.sender.on_handshake(at(100), at(100), false);
+        host.sender.on_handshake(at(100), at(100), 0, true);
         host.sender.on_start(at(100), &mut host.sent);
         host.sent.0.clear();
         host

@@ -31,9 +31,10 @@ from ackclock import scenario as toml_scenarios
 from ackclock.charts import Chart
 from ackclock.experiments.changing import with_changes
 from ackclock.experiments.side_by_side import SideBySide
+from ackclock.quantities import FLOW_DELAYS
 from ackclock.replication import Replication
 from ackclock.scenario import Resolved
-from ackclock.summary import flow_rows
+from ackclock.summary import flow_quantity, flow_rows, flow_values
 from ackclock.traces import trace_frames
 
 if TYPE_CHECKING:
@@ -70,10 +71,13 @@ class Run:
         What was run.
     replications : sequence of Replication
         What came of it.
+    part_of : tuple, optional
+        The run that has these replications with others, and their places there: what it computed of them is used.
     """
 
     resolved: Resolved
     replications: Sequence[Replication]
+    part_of: "tuple[Run, Sequence[int]] | None" = None
 
     def trace(self, name: str) -> "pd.DataFrame":
         """Give a trace that the scenario asked for."""
@@ -88,9 +92,31 @@ class Run:
         """The flows' quantities with their intervals."""
         return flow_rows(self.resolved, self.replications)
 
+    @cached_property
+    def flow_values(self) -> list[dict[str, Any]]:
+        """The flows' quantities of each replication."""
+        if self.part_of is not None:
+            run, places = self.part_of
+            return [run.flow_values[place] for place in places]
+        return [flow_values(self.resolved, one) for one in self.replications]
+
+    def _quantity(self, name: str) -> list[dict[str, Any] | None]:
+        if len(self.replications) == 1 or name in FLOW_DELAYS:
+            return [row[name] for row in self.flows]
+        if name not in self._quantities:
+            values = [table[name] for table in self.flow_values]
+            self._quantities[name] = flow_quantity(self.resolved, values, name)
+        return self._quantities[name]
+
+    @cached_property
+    def _quantities(self) -> dict[str, list[dict[str, Any] | None]]:
+        return {}
+
     def flow(self, quantity: str, scale: float = 1.0, flow: int = 0) -> "Measure":
         """Give a quantity of a flow, divided by `scale`."""
-        found = self.flows[flow][quantity]
+        found = self._quantity(quantity)[flow]
+        if found is None:
+            raise ValueError(f"flow {flow} of {self.resolved.title!r} has no {quantity}")
         return Measure(*(nan if found[part] is None else found[part] / scale for part in ("mean", "low", "high")))
 
 

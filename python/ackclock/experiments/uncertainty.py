@@ -182,9 +182,10 @@ def _part(runs: Mapping[Hashable, Run], half: tuple[int, ...], groups: int) -> d
 def _replications(run: Run, half: tuple[int, ...], groups: int) -> Run:
     if len(run.replications) < groups:
         return run
-    kept = [one for number, one in enumerate(run.replications) if number % groups in half]
+    places = [number for number in range(len(run.replications)) if number % groups in half]
+    kept = [run.replications[place] for place in places]
     # Some findings and pictures are of replication 0, which alone has an overview: each part has one.
     overview = {key: trace for key, trace in run.replications[0]["traces"].items() if key == OVERVIEW}
     numbered = [{**one, "replication": number} for number, one in enumerate(kept)]
     numbered[0] = {**kept[0], "replication": 0, "traces": {**kept[0]["traces"], **overview}}
-    return Run(run.resolved, [cast("Replication", one) for one in numbered])
+    return Run(run.resolved, [cast("Replication", one) for one in numbered], part_of=(run, places))

@@ -27,7 +27,7 @@ impl Engine {
             None => slot.sender.marks_of_hellos(),
         };
         let again = self.network.send_request(flow, now, marks);
-        slot.start = slot.sender.fires(now, again);
+        slot.start = again;
     }
 
     /// Handles a packet that answers a request: the last one begins the next exchange, or the data.
@@ -42,7 +42,7 @@ impl Engine {
         let (now, slot) = (ack.time, &mut self.senders[flow as usize]);
         let cwnd = slot.sender.cwnd();
         if first {
-            slot.sender.on_handshake(now, now - ack.echo, handshake.repeated());
+            slot.sender.on_handshake(now, now - ack.echo, handshake.repeated(), ack.echo == handshake.begun);
             if handshake.is_plain() {
                 slot.sender.on_plain_handshake();
             }

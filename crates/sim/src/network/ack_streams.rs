@@ -103,16 +103,14 @@ impl Network {
 
     /// Sends the delayed ACK of a receiver whose timer was scheduled, or schedules the timer again if it expires later.
     fn send_scheduled_ack(&mut self, stream: u32, (time, flow): (Time, u32)) {
-        let slot = &mut self.flows[flow as usize];
-        let (number, deadline) = (slot.receiver_timer, slot.receiver.deadline());
+        let (number, deadline) = (self.flows[flow as usize].receiver_timer, self.receiver_deadline(flow));
         let timer = &mut self.delayed_acks.timers[number as usize];
         if timer.scheduled != time {
             return;
         }
         timer.scheduled = Time::NEVER;
         if deadline <= time {
-            let acknowledgment = slot.receiver.on_timer();
-            self.send_ack(number, deadline, acknowledgment);
+            self.on_receiver_deadline(number, deadline);
         } else if deadline != Time::NEVER {
             timer.scheduled = deadline;
             self.delayed_acks.streams[stream as usize].scheduled.push(Reverse((deadline, flow)));

@@ -61,6 +61,11 @@ fn meets_nobody(hops: &[Hop]) -> bool {
 }
 
 impl Network {
+    /// Returns the propagation delay after a packet's hop.
+    pub(crate) fn delay_after(&self, packet: &Packet) -> Time {
+        self.hops[packet.hop as usize].delay
+    }
+
     /// Forwards the packet that departs from a queue behind a feed, and those whose departures are known after it.
     #[inline(never)]
     pub(super) fn on_fed_queue(&mut self, index: u32, merge: u32, now: Time) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use base::cast::to_u32;
 use base::{Clock, Time};
-use tcp::{Dialect, Receiver, ReceiverConfig, SenderConfig, SpareStates};
+use tcp::{Dialect, Receiver, ReceiverConfig, SenderConfig, SpareStates, TimerWheel};
 
 use crate::capture_size::duplex;
 use crate::empty_path::EmptyPath;
@@ -30,10 +30,12 @@ fn no_receiver(clock: Clock) -> Receiver {
 
 /// Returns the handshakes of the flows that have one.
 pub(super) fn handshakes(scenario: &Scenario, clock: Clock) -> BTreeMap<u32, Handshake> {
+    let handshake = |entry: usize| {
+        let tcp = scenario.flows[entry].connection()?;
+        Some(Handshake::new(tcp.handshake?, TimerWheel::of(&tcp.sender, clock), clock))
+    };
     let members = scenario.members().enumerate();
-    let configs =
-        members.filter_map(|(index, (entry, _))| Some((index, scenario.flows[entry].connection()?.handshake?)));
-    configs.map(|(index, config)| (to_u32(index), Handshake::new(config, clock))).collect()
+    members.filter_map(|(index, (entry, _))| Some((to_u32(index), handshake(entry)?))).collect()
 }
 
 /// Returns whether packets of a link are captured.
@@ -99,7 +101,7 @@ impl Flows {
             let mut slot = FlowSlot::new(receiver, flow.packet_bytes, data, account);
             slot.receiver_timer = to_u32(ack_timers.len());
             slots.push(slot);
-            if connection.is_some_and(|tcp| tcp.receiver.delays_acks()) {
+            if connection.is_some_and(|tcp| tcp.receiver.delays_acks() || tcp.handshake.is_some()) {
                 ack_timers.push(AckTimer { flow: to_u32(index), first_hop: acks, scheduled: Time::NEVER });
             }
         }

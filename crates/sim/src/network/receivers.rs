@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use base::cast::{low_u32, to_u32};
-use base::{Marks, Packet, PacketKind, Time};
-use tcp::{Acknowledgment, Receiver, SackLog, Selected};
+use base::cast::to_u32;
+use base::{Packet, PacketKind, Time};
+use tcp::{Acknowledgment, SackLog, Selected};
 
 use super::flows::AckTimer;
 use super::{EventId, Network};
 use crate::batches::BatchCounter;
+use crate::handshake::Handshake;
 use crate::loss_log::Losses;
 use crate::route::Element;
 use crate::statistics::FlowStatistics;
@@ -74,21 +75,47 @@ impl Network {
         slots.filter_map(|(flow, slot)| Some((to_u32(flow), slot.receiver.take_log()?))).collect()
     }
 
-    /// Sends the ACK that a receiver has delayed, unless it has been sent meanwhile.
+    /// Sends the ACK that a receiver has delayed, or the answer to a SYN again; nothing if it was sent meanwhile.
     #[inline(never)]
     pub(crate) fn on_receiver_timer(&mut self, timer: u32, now: Time) {
         let AckTimer { flow, first_hop, .. } = self.delayed_acks.timers[timer as usize];
         if let Element::Receivers(stream) = self.hops[first_hop as usize - 1].element {
             return self.on_stream_timer(stream, now);
         }
-        let slot = &mut self.flows[flow as usize];
-        let deadline = slot.receiver.deadline();
+        let deadline = self.receiver_deadline(flow);
         let next = if deadline > now { deadline } else { Time::NEVER };
         self.delayed_acks.timers[timer as usize].scheduled = next;
         self.events.set(self.numbers.number(EventId::ReceiverTimer(timer)), next);
         if deadline <= now {
-            let acknowledgment = slot.receiver.on_timer();
+            self.on_receiver_deadline(timer, now);
+        }
+    }
+
+    /// Returns the first instant at which a timer of a flow's receiver expires: of a delayed ACK, or of the answer to a SYN.
+    pub(super) fn receiver_deadline(&self, flow: u32) -> Time {
+        let answer = self.handshakes.get(&flow).map_or(Time::NEVER, Handshake::answer_due);
+        self.flows[flow as usize].receiver.deadline().min(answer)
+    }
+
+    /// Sends what a timer of a receiver has waited for that expires now, and schedules the other one.
+    pub(super) fn on_receiver_deadline(&mut self, timer: u32, now: Time) {
+        let flow = self.delayed_acks.timers[timer as usize].flow;
+        let receiver = &mut self.flows[flow as usize].receiver;
+        if receiver.deadline() <= now {
+            let acknowledgment = receiver.on_timer();
             self.send_ack(timer, now, acknowledgment);
+        } else {
+            self.answer_again(flow, now);
+        }
+        self.schedule_receiver(timer);
+    }
+
+    /// Schedules the timer of a receiver, if it expires before the instant for which it is scheduled.
+    pub(super) fn schedule_receiver(&mut self, timer: u32) {
+        let AckTimer { flow, scheduled, .. } = self.delayed_acks.timers[timer as usize];
+        let deadline = self.receiver_deadline(flow);
+        if deadline < scheduled {
+            self.schedule_ack(timer, deadline);
         }
     }
 
@@ -149,68 +176,6 @@ impl Network {
             self.schedule_ack(timer, deadline);
         }
         acknowledgment
-    }
-
-    /// Answers a packet of a request, if the request is complete; nothing answers the ACK of a SYN or a FIN.
-    #[cold]
-    #[inline(never)]
-    fn answer_request(&mut self, time: Time, packet: &Packet) {
-        if packet.kind.is_bare_ack() {
-            return;
-        }
-        let Some(handshake) = self.handshakes.get_mut(&packet.flow) else { return };
-        let Some((numbers, bytes)) = handshake.on_request(packet.journal, packet.marks) else { return };
-        let marks = handshake.marks_of_answer();
-        let slot = &self.flows[packet.flow as usize];
-        let (sequence, bytes) = (slot.receiver.first(), bytes.unwrap_or(slot.packet_bytes));
-        let departure = time + self.hops[packet.hop as usize].delay;
-        for journal in numbers {
-            let answer =
-                Packet { sequence, journal, hop: packet.hop + 1, bytes, kind: PacketKind::Answer, marks, ..*packet };
-            self.forward_apart(departure, answer);
-        }
-    }
-
-    /// Sends a request of a flow's handshake; returns when to send it again. Its packets and those of its answer have `marks`.
-    pub(crate) fn send_request(&mut self, flow: u32, now: Time, marks: Marks) -> Time {
-        let Some(handshake) = self.handshakes.get_mut(&flow) else { return Time::NEVER };
-        handshake.marks = marks;
-        let (numbers, bytes, again) = handshake.request(now);
-        let slot = &self.flows[flow as usize];
-        let (hop, bytes) = (slot.data, bytes.unwrap_or(slot.packet_bytes));
-        for journal in numbers {
-            let (sequence, kind) = (Receiver::NO_DATA, PacketKind::Request);
-            let request = Packet { sequence, stamp: now, hop, flow, journal, bytes, kind, marks };
-            self.forward_apart(now, request);
-        }
-        again
-    }
-
-    /// Sends the ACK of the receiver's SYN, before all data.
-    pub(crate) fn acknowledge_syn(&mut self, flow: u32, now: Time, marks: Marks) {
-        self.send_bare_ack(flow, PacketKind::Open, 0, now, marks);
-    }
-
-    /// Sends the ACK of the receiver's FIN, behind all data before packet `end`.
-    pub(crate) fn acknowledge_fin(&mut self, flow: u32, end: u64, now: Time, marks: Marks) {
-        self.send_bare_ack(flow, PacketKind::Close, low_u32(end), now, marks);
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn send_bare_ack(&mut self, flow: u32, kind: PacketKind, journal: u32, now: Time, marks: Marks) {
-        let slot = &self.flows[flow as usize];
-        let (hop, bytes, sequence) = (slot.data, slot.receiver.plain_ack_bytes(), Receiver::NO_DATA);
-        let packet = Packet { sequence, stamp: now, hop, flow, journal, bytes, kind, marks };
-        self.forward_apart(now, packet);
-    }
-
-    /// Forwards a packet of a handshake or a close.
-    #[inline(never)]
-    fn forward_apart(&mut self, time: Time, packet: Packet) {
-        if let Some(ack) = self.forward_private(time, packet) {
-            self.share_ack(packet.flow, &ack);
-        }
     }
 
     /// Sends a delayed ACK whose timer expires before the data that arrive now, ahead of the clock.

@@ -244,7 +244,7 @@ mod tests {
         let clock = Clock::PICOSECONDS;
         let mut sender = Selective::new(&config, None, clock);
         let mut sent = Sent(0);
-        sender.on_handshake(Time::ZERO, clock.time(0.1), false);
+        sender.on_handshake(Time::ZERO, clock.time(0.1), 0, true);
         sender.on_start(Time::ZERO, &mut sent);
         assert_eq!(sent.0, 8, "cwnd is 10");
         let limited = |sender: &Selective| sender.rate.as_ref().is_some_and(|rate| rate.is_limited());

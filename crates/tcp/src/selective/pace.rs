@@ -270,7 +270,7 @@ mod tests {
         control.clone_into(&mut config.congestion_control.name);
         let mut sender = Selective::new(&config, None, CLOCK);
         let mut network = Quiet { now: us(0), until: us(0), sent: Vec::new(), ahead: 0 };
-        sender.on_handshake(us(0), us(100_000), false);
+        sender.on_handshake(us(0), us(100_000), 0, true);
         sender.on_start(us(0), &mut network);
         let run = |sender: &mut Selective, network: &mut Quiet, end: Time| {
             while sender.deadline() < end {
@@ -349,7 +349,7 @@ mod tests {
     fn a_packet_that_is_due_leaves_before_an_ack_of_that_instant_is_read() {
         let config = SelectiveConfig { pacing: Pacing::Linux, initial_window: 20.0, ..SelectiveConfig::default() };
         let mut first = Selective::new(&config, None, CLOCK);
-        first.on_handshake(us(0), us(100_000), false);
+        first.on_handshake(us(0), us(100_000), 0, true);
         first.on_start(us(0), &mut Unobserved);
         let due = first.deadline();
         assert!((1..us(100_000).ticks()).contains(&due.ticks()), "{due:?}");

@@ -6,9 +6,9 @@ use base::{Clock, Time};
 use super::application::{buffer_per_packet, Pace};
 use super::in_order;
 use super::rtt::Bounds;
-use super::timers::Wheel;
 use crate::cc::{CongestionControl, KernelClock, Needs};
 use crate::echo_age::EchoAge;
+use crate::timer_wheel::TimerWheel;
 use crate::{LossDetection, SelectiveConfig, TimeoutRules};
 
 /// RFC 8985 section 7.2: the recommended worst-case delay of an ACK \[s\].
@@ -34,7 +34,7 @@ pub(crate) struct Rules {
     pub(super) worst_ack_delay: Time,
     pub(super) rto_max: Time,
     pub(super) rto_initial: Time,
-    pub(super) wheel: Wheel,
+    pub(super) wheel: TimerWheel,
     pub(super) min_rtt_window: Time,
     /// The shortest timer (Linux `TCP_TIMEOUT_MIN`).
     pub(super) shortest: Time,
@@ -68,7 +68,7 @@ impl Rules {
             }),
             rto_max: clock.time(config.rto.max_s),
             rto_initial: clock.time(config.rto.initial_s),
-            wheel: Wheel::new(clock.time(config.rto.granularity_s), clock.time(config.rto.clock_offset_s)),
+            wheel: TimerWheel::of_timeouts(&config.rto, clock),
             min_rtt_window: clock.time(300.0),
             shortest: clock.time(0.002),
             limit: config.max_window.map_or(u64::MAX, trunc_to_u64),

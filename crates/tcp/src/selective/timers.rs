@@ -1,11 +1,12 @@
 //! The sender's timer: retransmission timeout (RFC 6298), tail loss probe (RFC 8985 section 7) and reordering (section
 //! 6.2 step 5). Only one of them runs at a time.
 
-use base::{Divisor, Time};
+use base::Time;
 
 use super::{Selective, SenderEvent, State};
 use crate::actions::{Actions, LossCause};
 use crate::cc::Signal;
+use crate::timer_wheel::TimerWheel;
 use crate::SelectiveConfig;
 
 /// The event that the timer waits for.
@@ -14,51 +15,6 @@ enum Kind {
     Timeout,
     Probe,
     Reordering,
-}
-
-/// The clock that timers run by: Linux's jiffies and its timer wheel, which fires long timers at multiples of 8, 64,
-/// ... jiffies only (`kernel/time/timer.c`); or an exact one.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Wheel {
-    /// Ticks of a jiffy; `None`: timers are exact.
-    jiffy: Option<Divisor>,
-    /// Time on this clock at the start of the run.
-    offset: Time,
-}
-
-impl Wheel {
-    /// Creates a clock of jiffies, [`Time::ZERO`]: an exact one, that shows `offset` at the start of the run.
-    pub(crate) fn new(jiffy: Time, offset: Time) -> Wheel {
-        Wheel { jiffy: (jiffy > Time::ZERO).then(|| Divisor::new(jiffy.ticks())), offset }
-    }
-
-    /// Returns the time between two instants by timestamps, whole jiffies and one at least (Linux `TCP_TS_HZ`).
-    pub(super) fn elapsed(&self, from: Time, to: Time) -> Time {
-        let least = self.jiffy.map_or(Time::ZERO, |jiffy| Time::from_ticks(jiffy.number()));
-        (self.whole_down(to) - self.whole_down(from)).max(least)
-    }
-
-    /// Returns a duration in whole jiffies, rounded up.
-    fn whole(&self, duration: Time) -> Time {
-        self.jiffy.map_or(duration, |jiffy| Time::from_ticks(jiffy.number()).times(jiffy.quotient_up(duration.ticks())))
-    }
-
-    /// Returns a duration in whole jiffies, rounded down.
-    pub(super) fn whole_down(&self, duration: Time) -> Time {
-        let down = |jiffy: Divisor| Time::from_ticks(jiffy.number()).times(jiffy.quotient(duration.ticks()));
-        self.jiffy.map_or(duration, down)
-    }
-
-    /// Returns when a timer that is set `now` for `deadline` fires; [`Time::NEVER`] if that is never.
-    fn fires(&self, now: Time, deadline: Time) -> Time {
-        let Some(jiffy) = self.jiffy.filter(|_| deadline != Time::NEVER) else { return deadline };
-        let wait = jiffy.quotient_up((deadline - now).ticks());
-        // Each level of the wheel has 64 slots, eight times as long as those of the level below.
-        let level = (0..8_u32).find(|level| wait < 63 << (3 * level)).unwrap_or(8);
-        let due = jiffy.quotient((now + self.offset).ticks()) + wait;
-        let slot = (due >> (3 * level)) + 1;
-        Time::from_ticks(jiffy.number()).times(slot << (3 * level)) - self.offset
-    }
 }
 
 /// The timer, and the retransmission timeout.
@@ -74,7 +30,7 @@ pub(super) struct Timer {
 }
 
 impl Timer {
-    pub(super) fn new(rto: Time, wheel: &Wheel) -> Timer {
+    pub(super) fn new(rto: Time, wheel: &TimerWheel) -> Timer {
         Timer { kind: None, due: Time::NEVER, started: Time::ZERO, rto: wheel.whole(rto) }
     }
 
@@ -83,7 +39,7 @@ impl Timer {
     }
 
     /// Returns the instant at which it fires by its clock; [`Time::NEVER`] while none runs.
-    pub(super) fn deadline(&self, wheel: &Wheel) -> Time {
+    pub(super) fn deadline(&self, wheel: &TimerWheel) -> Time {
         wheel.fires(self.started, self.due)
     }
 
@@ -93,12 +49,12 @@ impl Timer {
     }
 
     /// Returns whether it fires at an instant or before.
-    fn has_fired(&self, now: Time, wheel: &Wheel) -> bool {
+    fn has_fired(&self, now: Time, wheel: &TimerWheel) -> bool {
         self.earliest() <= now && self.deadline(wheel) <= now
     }
 
     /// Sets the retransmission timeout, which ends its backoff.
-    pub(super) fn set_rto(&mut self, rto: Time, wheel: &Wheel) {
+    pub(super) fn set_rto(&mut self, rto: Time, wheel: &TimerWheel) {
         self.rto = wheel.whole(rto);
     }
 
@@ -138,12 +94,6 @@ impl Selective {
         self.run_application(now, actions);
         self.report_failure(actions);
         self.go_ahead(actions);
-    }
-
-    /// Returns when a timer of the handshake that is set `now` for `deadline` fires, by the same clock (Linux
-    /// `inet_csk_reset_xmit_timer`).
-    pub(crate) fn fires(&self, now: Time, deadline: Time) -> Time {
-        self.rules.wheel.fires(now, deadline)
     }
 
     /// Starts the timer after an ACK (Linux `tcp_set_xmit_timer`).
@@ -300,42 +250,5 @@ impl Selective {
         self.high = self.board.nxt();
         self.probe = None;
         self.frto = self.rules.config.frto && (!was_repairing || self.timeouts > 0);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The kernel's SYNs of four flows in a full queue, recorded as they were dropped \[us\]: timers of a second and more
-    /// expire at multiples of 64 ms, so that flows which began apart send again at one instant.
-    #[test]
-    fn syns_are_sent_again_when_the_kernels_are() {
-        // The kernel's ticks show 224.3891 s as the run begins, less what a SYN takes to the bottleneck.
-        let wheel = Wheel::new(Time::from_ticks(1000), Time::from_ticks(224_389_100));
-        let recorded = [
-            [741_295, 1_786_947, 3_834_947],
-            [769_095, 1_786_947, 3_834_947],
-            [851_476, 1_914_947, 3_962_947],
-            [895_721, 1_914_947, 3_962_947],
-        ];
-        for instants in recorded {
-            for (sent, timeout) in [(0, 1_000_000), (1, 2_000_000)] {
-                let now = Time::from_ticks(instants[sent]);
-                let again = wheel.fires(now, now + Time::from_ticks(timeout));
-                assert!(again.ticks().abs_diff(instants[sent + 1]) < 100, "{instants:?}, {again:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn timestamps_count_jiffies_that_begin_in_between() {
-        let us = |microseconds: u64| Time::from_ticks(microseconds);
-        let wheel = Wheel::new(us(1000), Time::ZERO);
-        assert_eq!(
-            [(900, 5100), (100, 5900), (100, 200)].map(|(from, to)| wheel.elapsed(us(from), us(to)).ticks()),
-            [5000, 5000, 1000]
-        );
-        assert_eq!(Wheel::new(Time::ZERO, Time::ZERO).elapsed(us(900), us(5100)), us(4200));
     }
 }

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from math import ceil
 from typing import Any, Final, Literal
 
@@ -80,13 +81,11 @@ class Web:
     @property
     def prediction(self) -> engset.Prediction:
         """The model's numbers."""
-        buffer = np.inf if self.buffer is None else self.buffer
-        return engset.predict(self.path, self.files, self.sources, window=self.window, buffer=buffer)
+        return _predicted(self)
 
     def at_load(self, load: float) -> "Web":
         """Give the number of sources whose open-loop load is nearest."""
-        sources = engset.sources_for_load(self.path, self.files, load, window=self.window)
-        return replace(self, sources=max(1, round(float(sources))))
+        return _at_load(self, load)
 
     def scenario(self, packets: float, **traces: bool) -> Resolved:
         """Resolve it, with a run in which all replications together have `packets` packets."""
@@ -114,6 +113,19 @@ class Web:
             "run.replications": REPLICATIONS,
         }
         return resolved(tables, changes | {f"trace.{name}": True for name in traces if traces[name]})
+
+
+# Each half of the replications asks for the same numbers again.
+@cache
+def _predicted(web: Web) -> engset.Prediction:
+    buffer = np.inf if web.buffer is None else web.buffer
+    return engset.predict(web.path, web.files, web.sources, window=web.window, buffer=buffer)
+
+
+@cache
+def _at_load(web: Web, load: float) -> Web:
+    sources = engset.sources_for_load(web.path, web.files, load, window=web.window)
+    return replace(web, sources=max(1, round(float(sources))))
 
 
 def packets(setting: Setting, quick: float) -> float:
