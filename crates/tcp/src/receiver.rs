@@ -70,8 +70,10 @@ const WITH_ECN: u32 = 1 << 28;
 const CLOSES: u32 = 1 << 27;
 /// Bit of `held`: windows are recorded with the entries of the journal.
 const LOGS: u32 = 1 << 26;
+/// Bit of `held`: all ACKs arrive, in the order in which they were sent; with Linux's rules only.
+const ACKS_IN_ORDER: u32 = 1 << 25;
 /// All bits of `held`.
-const BITS: u32 = UNREAD | BY_LINUX | BEGUN_BY_COPY | WITH_ECN | CLOSES | LOGS;
+const BITS: u32 = UNREAD | BY_LINUX | BEGUN_BY_COPY | WITH_ECN | CLOSES | LOGS | ACKS_IN_ORDER;
 
 // The fields that a packet in order needs leave three words of a cache line to others.
 const _: () = assert!(offset_of!(Receiver, beyond) == 40);
@@ -226,7 +228,7 @@ impl Receiver {
             self.last_delivery = now;
             return self.in_order(now, stamp);
         }
-        if sequence == self.next && self.held & !(UNREAD | LOGS) == BY_LINUX {
+        if sequence == self.next && self.held & !(UNREAD | LOGS | ACKS_IN_ORDER) == BY_LINUX {
             let journal = self.in_order_by_linux(now, stamp, marks, echo_age)?;
             return Some(Acknowledgment { next: self.next, echo: self.echo, journal, marks: Marks::NONE });
         }

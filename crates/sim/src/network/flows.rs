@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use base::cast::to_u32;
 use base::{Clock, Time};
+use net::Discipline;
 use tcp::{Dialect, Receiver, ReceiverConfig, SenderConfig, SpareStates, TimerWheel};
 
 use crate::capture_size::duplex;
 use crate::empty_path::EmptyPath;
 use crate::flow::FlowSlot;
 use crate::handshake::Handshake;
-use crate::scenario::{ConnectionConfig, FlowConfig, Scenario, TrafficConfig};
+use crate::scenario::{ConnectionConfig, ElementConfig, FlowConfig, Scenario, TrafficConfig};
 use crate::statistics::{rows, FlowStatistics};
 
 /// The timer of a receiver that may delay ACKs.
@@ -44,6 +45,18 @@ fn is_captured(scenario: &Scenario, element: usize) -> bool {
     scenario.trace.capture.iter().flatten().any(|captured| duplex(captured) == name)
 }
 
+/// Returns whether an element surely lets all packets of a flow through, in the order in which they come.
+fn keeps_all_in_order(element: &ElementConfig) -> bool {
+    match element {
+        ElementConfig::Link(link) => {
+            let changes = link.delay_process.is_some() || link.rate_process.is_some() || link.token_bucket.is_some();
+            link.buffer.is_none() && link.queue == Discipline::DROP_TAIL && link.loss.is_none() && !changes
+        }
+        ElementConfig::PrivateLink(link) => link.buffer.is_none(),
+        ElementConfig::Channel(_) | ElementConfig::Host(_) => false,
+    }
+}
+
 /// Returns the receiver that the flows of an entry begin with.
 fn receiver(scenario: &Scenario, flow: &FlowConfig, tcp: &ConnectionConfig, clock: Clock) -> Receiver {
     let data = EmptyPath::of_data(flow, &scenario.elements, clock);
@@ -52,6 +65,8 @@ fn receiver(scenario: &Scenario, flow: &FlowConfig, tcp: &ConnectionConfig, cloc
         .with_path(back.one_way, data.slowest)
         .with_ack_bytes(tcp.ack_bytes);
     let receiver = if tcp.closes() { receiver.with_close() } else { receiver };
+    let in_order = tcp.return_path.iter().all(|&element| keeps_all_in_order(&scenario.elements[element]));
+    let receiver = if in_order { receiver.with_acks_in_order() } else { receiver };
     let logged = tcp.return_path.iter().any(|&element| is_captured(scenario, element));
     if logged {
         receiver.with_log()

@@ -61,20 +61,24 @@ struct Shape {
     /// C in 2^-10 packets per second^3: 410, which is ten times the parameter `bic_scale` of Linux.
     scale: u64,
     /// Fractions that remain after a loss and after a mark in 2^-10: 717.
-    beta: [u64; 2],
+    beta: [u16; 2],
     /// Packets acknowledged for a packet of Reno's growth, in eighths of a window, whole: (1 + beta) / (1 - beta) / 3.
-    reno: u64,
+    reno: u16,
     fast_convergence: bool,
 }
+
+// There is one of them for each flow, and web sources are many.
+const _: () = assert!(size_of::<Cubic>() == 232);
 
 impl Shape {
     fn new(settings: &Settings) -> Shape {
         let [c, beta, beta_ecn, fast_convergence] = settings.values(&PARAMETERS);
         let beta = [beta, beta_ecn].map(|beta| round_to_u64(beta * 1024.0));
+        let short = |number: u64| u16::try_from(number).unwrap_or(u16::MAX);
         Shape {
             scale: 10 * round_to_u64(c * 102.4),
-            beta,
-            reno: 8 * (1024 + beta[0]) / 3 / (1024 - beta[0]),
+            beta: beta.map(short),
+            reno: short(8 * (1024 + beta[0]) / 3 / (1024 - beta[0])),
             fast_convergence: fast_convergence > 0.0,
         }
     }
@@ -224,7 +228,7 @@ impl Curve {
     /// Returns the largest number of acknowledged packets for a packet of growth with which the window is not slower
     /// than Reno's.
     fn reno(&mut self, shape: &Shape, cwnd: u64) -> u64 {
-        let packets = ((cwnd * shape.reno) >> 3).max(1);
+        let packets = ((cwnd * u64::from(shape.reno)) >> 3).max(1);
         let steps = self.acked.div_ceil(packets).saturating_sub(1);
         self.acked -= steps * packets;
         self.reno += steps;
@@ -237,7 +241,7 @@ impl Curve {
     /// Ends the epoch at a congestion (`cubictcp_recalc_ssthresh`), and returns ssthresh.
     fn reduce(&mut self, shape: &Shape, signal: Signal, cwnd: u32) -> u32 {
         self.epoch = None;
-        let beta = shape.beta[usize::from(signal == Signal::Ecn)];
+        let beta = u64::from(shape.beta[usize::from(signal == Signal::Ecn)]);
         let cwnd = u64::from(cwnd);
         // RFC 9438 section 4.7, fast convergence: release more to new flows where the window has not come back.
         let gives_way = shape.fast_convergence && cwnd < self.last_max;

@@ -11,7 +11,7 @@ use base::cast::low_u32;
 use super::journal::{distance, NUMBERS};
 use super::rest::Rest;
 use super::runs::Runs;
-use super::{Receiver, UNREAD};
+use super::{Receiver, ACKS_IN_ORDER, BY_LINUX, UNREAD};
 use crate::Selected;
 
 /// Runs that are remembered (Linux `TCP_NUM_SACKS`), and that an ACK reports at most.
@@ -177,10 +177,19 @@ impl Reports {
 }
 
 impl Receiver {
-    /// Takes note of what an ACK reports that makes entries of the journal known.
+    /// Promises that no ACK is lost, or overtakes another one: each makes known what arrived since the one before, and what
+    /// it reports need not be remembered. Without Linux's rules it is all the same.
+    pub fn with_acks_in_order(mut self) -> Receiver {
+        if self.held & BY_LINUX != 0 {
+            self.held |= ACKS_IN_ORDER;
+        }
+        self
+    }
+
+    /// Takes note of what an ACK reports that makes entries of the journal known, if the ACK can be lost or overtaken.
     #[inline(always)]
     pub(super) fn send_report(&mut self, report: &Report) {
-        let (next, unread) = (self.next, self.held & UNREAD != 0);
+        let (next, unread) = (self.next, self.held & (UNREAD | ACKS_IN_ORDER) == UNREAD);
         if let (Some(rest), true) = (&mut self.rest, unread) {
             rest.journal.send(next, report);
         }

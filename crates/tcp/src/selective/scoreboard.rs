@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use base::cast::{low_u32, to_index};
-use base::Time;
+use base::{make_room, Time};
 
 use super::rate::Totals;
 
@@ -227,6 +227,7 @@ impl Scoreboard {
     pub(super) fn push(&mut self, now: Time, pushed: bool) {
         let (delivered, mut marks) = (low_u32(self.delivered), Marks::default());
         marks.set(Marks::PUSHED, pushed);
+        make_room(&mut self.segments);
         self.segments.push_back(Segment { sent: now, delivered, marks });
     }
 
