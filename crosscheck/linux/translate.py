@@ -92,7 +92,8 @@ def _flows(scenario: Scenario, bottleneck: int) -> Iterator[KernelFlow]:
     for flow in scenario["flows"]:
         size, connection = flow["traffic"]["size_packets"], tcp_of(flow)
         before, _ = around(scenario, flow, bottleneck)
-        back_s = connection["return_delay_s"] + delay_s(scenario, connection["return_path"])
+        own_s = connection["return_delay_s"] - _before_ack_queue_s(scenario, flow)
+        back_s = own_s + delay_s(scenario, connection["return_path"])
         forward_s = _forward_s(scenario, flow, bottleneck, 0.0) + _unserved_s(scenario, flow, bottleneck)
         # What is before the bottleneck is on the return path in the kernel's path.
         at_bottleneck_s = flow["start_s"] + before
@@ -273,7 +274,16 @@ def _forward_s(scenario: Scenario, flow: Scenario, bottleneck: int, at_s: float)
     """Sum the delays of a flow from the bottleneck on, at an instant [s]."""
     _, after = around(scenario, flow, bottleneck)
     extra_s = (steps[bisect(steps, at_s, key=itemgetter(0)) - 1][1] for steps in _processes(scenario, flow))
-    return float(flow["forward_delay_s"] + after + sum(extra_s))
+    return float(flow["forward_delay_s"] + after + sum(extra_s) + _before_ack_queue_s(scenario, flow))
+
+
+def _before_ack_queue_s(scenario: Scenario, flow: Scenario) -> float:
+    """Give a flow's own delay of ACKs, which ends at their queue, if they have one [s].
+
+    In the kernel's path the delay of ACKs is behind their queue. So this part of it is in front of the receiver there:
+    ACKs of flows with unlike round trips meet in the queue as ours do.
+    """
+    return 0.0 if reverse_of(scenario, flow) is None else float(tcp_of(flow)["return_delay_s"])
 
 
 def _processes(scenario: Scenario, flow: Scenario) -> Iterator[list[tuple[float, float]]]:
