@@ -23,8 +23,8 @@ WHEELS := target/wheels
 INSTALLED := target/installed
 COVERAGE := target/coverage
 MUTANTS := target/mutants
-# The crate for Python has no tests of its own, and would need all of its dependencies once more.
-RUST_TESTS := $(CARGO) test --workspace --exclude ackclock-python --lib --tests --locked --quiet
+# The crate for Python has no tests, and would need all of its dependencies once more; examples are built by the lint.
+RUST_TESTS := $(CARGO) test --workspace --exclude ackclock-python --locked --quiet
 say = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
 .PHONY: help run reproduce test check wheel bench coverage mutants crosscheck crosscheck-linux campaign fuzz-python golden digest build build-tests lock clean
@@ -44,13 +44,14 @@ reproduce: build ## make the papers' figures and tables again, and a report (PAP
 
 test: build ## run all tests, Rust and Python
 	$(call say,testing the Rust crates)
-	$(RUST_TESTS)
+	$(RUST_TESTS) --lib --tests
+	$(RUST_TESTS) --doc
 	$(call say,testing the Python package)
 	$(BIN)/pytest --quiet -n auto --dist loadgroup
 
 build-tests: # the Rust tests, for CI to build while one core is free
 	$(call say,building the tests of the Rust crates)
-	$(RUST_TESTS) --no-run
+	$(RUST_TESTS) --lib --tests --no-run
 
 check: $(TOOLS) ## format, lint, types, who may import whom, and the words of docs/words.md
 	$(call say,Python: format; lint; types; imports; words)
