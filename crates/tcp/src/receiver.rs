@@ -265,6 +265,19 @@ impl Receiver {
         acknowledgment
     }
 
+    /// Receives the next packet in order, and with it those that had arrived behind it.
+    fn advance(&mut self, now: Time) {
+        self.next += 1;
+        self.last_delivery = now;
+        while self.held() > 0 && self.beyond.remove(self.next) {
+            self.held -= 1;
+            self.next += 1;
+        }
+        if self.held() > 0 {
+            self.log_advance();
+        }
+    }
+
     /// Enters a packet in the journal that arrives beyond a hole or a second time.
     fn enter(&mut self, sequence: u64) {
         let duplicate = sequence < self.next || self.beyond.contains(self.next, sequence);

@@ -64,15 +64,7 @@ impl Receiver {
             self.echo = stamp;
         }
         if sequence == self.next {
-            self.next += 1;
-            self.last_delivery = now;
-            while self.held() > 0 && self.beyond.remove(self.next) {
-                self.held -= 1;
-                self.next += 1;
-            }
-            if self.held() > 0 {
-                self.log_advance();
-            }
+            self.advance(now);
             self.advance_runs();
         } else if sequence > self.next {
             self.held += u32::from(self.beyond.insert(self.next, sequence));

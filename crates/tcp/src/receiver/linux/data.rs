@@ -151,15 +151,7 @@ impl Receiver {
         }
         rules.arrive(now, next + 1, held, quick);
         rules.pushed |= marks.has(Marks::PSH);
-        self.next += 1;
-        self.last_delivery = now;
-        while self.held() > 0 && self.beyond.remove(self.next) {
-            self.held -= 1;
-            self.next += 1;
-        }
-        if self.held() > 0 {
-            self.log_advance();
-        }
+        self.advance(now);
         let (after, left, mut read) = (self.next, self.held(), sequence + 1);
         if held > 0 {
             if let Some(rules) = self.linux_rules() {
