@@ -12,8 +12,18 @@ const ANSWERS_AGAIN: u32 = 5;
 /// Numbers of an exchange's packets: those of the next one are larger by this.
 const NUMBERS: u32 = 256;
 
-/// The packet that is answered, the numbers of the packets of the answer, and their length if it is not that of data.
-pub(crate) type Answer = (Packet, std::ops::Range<u32>, Option<u16>);
+/// An answer to send.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Answer {
+    /// The packet that is answered.
+    pub(crate) request: Packet,
+    /// Numbers of the answer's packets.
+    pub(crate) numbers: std::ops::Range<u32>,
+    /// Length of these packets, if it is not that of data.
+    pub(crate) bytes: Option<u16>,
+    /// Bits of these packets.
+    pub(crate) marks: Marks,
+}
 
 /// The handshake of a flow: two exchanges at most, of a request and its answer, each of several packets.
 ///
@@ -29,14 +39,15 @@ pub(crate) struct Handshake {
     config: HandshakeConfig,
     /// The clock that the timers of both ends run by.
     wheel: TimerWheel,
-    /// Timeouts of requests: the first one, that of the next request, and the longest.
+    /// Timeouts: that of the first SYN and of the first answer to it, that of the next request, and the longest.
     timeouts: [Time; 3],
     /// Transmission of the first SYN.
     pub(crate) begun: Time,
     /// The SYN that arrived first, and that is answered: a repeated one does not ask for ECN.
     syn: Option<Packet>,
-    /// Instant at which its answer is sent again, [`Time::NEVER`] if it is not, and the number of times that it was.
+    /// Instant at which the timer of its answer expires; [`Time::NEVER`]: no timer runs.
     answer_due: Time,
+    /// Times that this timer has expired.
     answered_again: u32,
     /// Bits of the packets of this exchange's request.
     pub(crate) marks: Marks,
@@ -108,7 +119,7 @@ impl Handshake {
 
     /// Returns the bits of the answer's packets: a SYN/ACK says that the receiver knows ECN if the SYN asks for it (RFC 3168
     /// section 6.1.1), or how the SYN arrived (RFC 9768 section 3.1.1).
-    pub(crate) fn marks_of_answer(&self) -> Marks {
+    fn marks_of_answer(&self) -> Marks {
         if !self.is_first() {
             return self.marks;
         }
@@ -146,22 +157,27 @@ impl Handshake {
         (self.numbers(0), self.bytes(), self.wheel.fires(now, now + timeout))
     }
 
-    /// Takes note that a packet of the request arrives `now`; returns the packet that is answered, the numbers of the answer's
-    /// packets and their length, if it is the last one that was missing, or the last one of a request that was sent again.
+    /// Takes note that a packet of the request arrives `now`; returns the answer, if it is the last packet that was missing, or
+    /// the last one of a request that was sent again.
     pub(crate) fn on_request(&mut self, packet: &Packet, now: Time) -> Option<Answer> {
         let number = packet.journal;
         let complete = self.arrives(0, number)?;
         if !complete && (number + 1 != self.numbers(0).end || !self.is_complete(0)) {
             return None;
         }
-        if self.is_first() {
-            self.syn = self.syn.or(Some(*packet));
-            self.start_answer_timer(now);
+        if !self.is_first() {
+            return Some(self.answer_to(*packet));
         }
-        Some((self.syn.filter(|_| self.is_first()).unwrap_or(*packet), self.numbers(1), self.bytes()))
+        let syn = *self.syn.get_or_insert(*packet);
+        self.start_answer_timer(now);
+        Some(self.answer_to(syn))
     }
 
-    /// Returns when the answer to the SYN is sent again; [`Time::NEVER`]: it is not.
+    fn answer_to(&self, request: Packet) -> Answer {
+        Answer { request, numbers: self.numbers(1), bytes: self.bytes(), marks: self.marks_of_answer() }
+    }
+
+    /// Returns when the timer of the answer to the SYN expires; [`Time::NEVER`]: no timer runs.
     pub(crate) fn answer_due(&self) -> Time {
         self.answer_due
     }
@@ -177,7 +193,7 @@ impl Handshake {
         let syn = syn?;
         self.answered_again += 1;
         self.start_answer_timer(now);
-        Some((syn, self.numbers(1), self.bytes()))
+        Some(self.answer_to(syn))
     }
 
     /// Starts the timer of the answer to the SYN (Linux `reqsk_timeout`).
@@ -313,7 +329,7 @@ mod tests {
     /// Returns the numbers of the packets that answer a packet of a request, and their length.
     fn answer(handshake: &mut Handshake, number: u32) -> Option<(std::ops::Range<u32>, Option<u16>)> {
         let answer = handshake.on_request(&request(number, Marks::NONE, 0), seconds(1));
-        answer.map(|(_, numbers, bytes)| (numbers, bytes))
+        answer.map(|answer| (answer.numbers, answer.bytes))
     }
 
     #[test]
@@ -323,12 +339,17 @@ mod tests {
         handshake.on_request(&request(1, ASKING, 0), seconds(2));
         for due in [3, 5, 9, 17, 33] {
             assert_eq!(handshake.answer_due(), seconds(due));
-            assert_eq!(handshake.on_answer_timer(seconds(due)), Some((request(1, ASKING, 0), 1..2, Some(60))));
+            let again = handshake.on_answer_timer(seconds(due)).unwrap();
+            assert_eq!((again.request, again.numbers, again.bytes), (request(1, ASKING, 0), 1..2, Some(60)));
         }
         assert_eq!(handshake.answer_due(), seconds(65));
         assert_eq!((handshake.on_answer_timer(seconds(65)), handshake.answer_due()), (None, Time::NEVER));
-        let (answered, ..) = handshake.on_request(&request(1, Marks::NONE, 63), seconds(66)).unwrap();
-        assert_eq!((answered.stamp, handshake.answer_due()), (seconds(63), seconds(67)), "a new SYN to the receiver");
+        let answered = handshake.on_request(&request(1, Marks::NONE, 63), seconds(66)).unwrap();
+        assert_eq!(
+            (answered.request.stamp, handshake.answer_due()),
+            (seconds(63), seconds(67)),
+            "a new SYN to the receiver"
+        );
     }
 
     #[test]
@@ -337,8 +358,8 @@ mod tests {
         handshake.begin(seconds(0));
         handshake.on_request(&request(1, ASKING, 0), seconds(2));
         handshake.on_answer_timer(seconds(3));
-        let (answered, ..) = handshake.on_request(&request(1, Marks::NONE, 1), seconds(4)).unwrap();
-        assert_eq!((answered.stamp, handshake.answer_due()), (seconds(0), seconds(6)));
+        let answered = handshake.on_request(&request(1, Marks::NONE, 1), seconds(4)).unwrap();
+        assert_eq!((answered.request.stamp, handshake.answer_due()), (seconds(0), seconds(6)));
         assert!(handshake.on_answer(1));
         assert!(handshake.next(seconds(3)));
         assert_eq!(handshake.answer_due(), Time::NEVER);

@@ -28,7 +28,8 @@ impl TimerWheel {
         TimerWheel::new(clock.time(config.granularity_s), clock.time(config.clock_offset_s))
     }
 
-    /// Creates a clock of jiffies, [`Time::ZERO`]: an exact one, that shows `offset` at the start of the run.
+    /// Creates a clock that shows `offset` at the start of the run. It counts jiffies, or is exact if these are of
+    /// [`Time::ZERO`].
     fn new(jiffy: Time, offset: Time) -> TimerWheel {
         TimerWheel { jiffy: (jiffy > Time::ZERO).then(|| Divisor::new(jiffy.ticks())), offset }
     }

@@ -49,8 +49,7 @@ fn is_captured(scenario: &Scenario, element: usize) -> bool {
 fn keeps_all_in_order(element: &ElementConfig) -> bool {
     match element {
         ElementConfig::Link(link) => {
-            let changes = link.delay_process.is_some() || link.rate_process.is_some() || link.token_bucket.is_some();
-            link.buffer.is_none() && link.queue == Discipline::DROP_TAIL && link.loss.is_none() && !changes
+            link.is_steady() && link.buffer.is_none() && link.queue == Discipline::DROP_TAIL && link.loss.is_none()
         }
         ElementConfig::PrivateLink(link) => link.buffer.is_none(),
         ElementConfig::Channel(_) | ElementConfig::Host(_) => false,

@@ -31,9 +31,8 @@ impl Network {
         }
     }
 
-    fn send_answer(&mut self, time: Time, (request, numbers, bytes): Answer) {
-        let Some(handshake) = self.handshakes.get(&request.flow) else { return };
-        let marks = handshake.marks_of_answer();
+    fn send_answer(&mut self, time: Time, answer: Answer) {
+        let Answer { request, numbers, bytes, marks } = answer;
         let slot = &self.flows[request.flow as usize];
         let (sequence, bytes) = (slot.receiver.first(), bytes.unwrap_or(slot.packet_bytes));
         let departure = time + self.hops[request.hop as usize].delay;

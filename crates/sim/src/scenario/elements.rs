@@ -46,6 +46,13 @@ pub struct LinkConfig {
     pub loss: Option<LossConfig>,
 }
 
+impl LinkConfig {
+    /// Returns whether a packet takes the same time at any instant, if the queue is empty.
+    pub fn is_steady(&self) -> bool {
+        self.rate_process.is_none() && self.token_bucket.is_none() && self.delay_process.is_none()
+    }
+}
+
 /// A simplex link of which each flow that crosses it has a copy. Its queue is drop-tail.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

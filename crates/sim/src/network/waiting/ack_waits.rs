@@ -143,8 +143,7 @@ fn rate_bps(element: &ElementConfig) -> f64 {
 fn may_wait(scenario: &Scenario, tcp: &ConnectionConfig, shared: &[bool], loads: &[f64]) -> bool {
     let waits = |&element: &usize| match &scenario.elements[element] {
         ElementConfig::Link(link) => {
-            let changes = link.delay_process.is_some() || link.rate_process.is_some() || link.token_bucket.is_some();
-            changes || (link.rate_bps.is_some() && (shared[element] || is_loaded(scenario, loads, element)))
+            !link.is_steady() || (link.rate_bps.is_some() && (shared[element] || is_loaded(scenario, loads, element)))
         }
         ElementConfig::PrivateLink(_) => is_loaded(scenario, loads, element),
         ElementConfig::Channel(_) | ElementConfig::Host(_) => true,
