@@ -96,6 +96,15 @@ def test_flows_with_other_delays_are_groups_of_the_guest() -> None:
     assert run_words(scenario)["group"] == "0,1,0"
 
 
+def test_the_own_delay_of_acks_ends_at_their_queue() -> None:
+    """The kernel's path has the queue of ACKs right behind the receiver, and their delay behind that."""
+    flows = [{"name": name, "two_way_propagation": trip} for name, trip in (("a", "40 ms"), ("b", "90 ms"))]
+    words = translate(resolved(flows, isp={"reverse": {"rate": "1 Mbit/s", "buffer": "30 pkt"}})).arguments()
+    # The links have 13 ms from the bottleneck on, 2 before it and 15 back; the flows' own delays are 5 and 30 ms.
+    assert words["fwd"] == "23ms,73ms"
+    assert words["rev"] == "17ms,17ms"
+
+
 def test_losses_behind_the_bottleneck_and_the_rate_of_acks() -> None:
     numbered = resolved(far={"loss": {"model": "packets", "packets": [7, 9], "applies_to": "data"}})
     assert translate(numbered).options["wire"] == "drop=7,9"
