@@ -88,7 +88,7 @@ def flow_quantity(resolved: Resolved, values: Sequence[Values], quantity: str) -
         The quantity of each of `Resolved.rows`, by replication, two at least: `flow_values` has it. (One replication
         has intervals by batch means, which `flow_rows` computes of all quantities together.)
     quantity : str
-        Its name, of any but a delay.
+        The name of the quantity, which is not a delay.
     """
     rows = _rows(resolved, resolved.rows, [{quantity: of_one} for of_one in values])
     return [
