@@ -84,7 +84,8 @@ def ns2_seeds(wanted: Sequence[float]) -> list[int]:
     list of int
         A seed for each, below 2^28.
     """
-    target = np.asarray(wanted, dtype=np.float64)
+    order = np.argsort(np.asarray(wanted, dtype=np.float64))
+    target = np.asarray(wanted, dtype=np.float64)[order]  # a search for rising numbers stays in the cache
     numbers, seeds = _table()
     best, nearest = np.zeros(target.shape, dtype=np.int64), np.full(target.shape, np.inf)
     for step in range(_STEPS):
@@ -96,4 +97,6 @@ def ns2_seeds(wanted: Sequence[float]) -> list[int]:
             distance = np.abs(first_numbers(candidate) - target)
             better = distance < nearest
             best, nearest = np.where(better, candidate, best), np.where(better, distance, nearest)
-    return [int(seed) for seed in best]
+    found = np.empty_like(best)
+    found[order] = best
+    return [int(seed) for seed in found]

@@ -7,6 +7,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
 
 from ackclock.charts import Chart, Panel
@@ -49,8 +50,9 @@ def chart_picture(chart: Chart) -> Picture:
         A figure. Simulations are solid with a mark a point, theory is dashed, the paper's numbers are stars. Colours
         are those of Okabe and Ito, and no two curves differ by colour alone.
     """
+    layout = ConstrainedLayoutEngine()
     with style(math=chart.math):
-        figure = Picture(figsize=chart.size_inches, dpi=100, layout="constrained")
+        figure = Picture(figsize=chart.size_inches, dpi=100, layout=layout)
         grid = _axes(figure, chart)
         handles: Handles = {}
         for axes, panel in zip(grid, chart.panels, strict=True):
@@ -61,7 +63,7 @@ def chart_picture(chart: Chart) -> Picture:
         figure.suptitle(chart.title, wrap=True, fontsize=14.0)
         if chart.legend == "chart":
             put_chart_legend(figure, handles)
-        figure.draw_without_rendering()
+        layout.execute(figure)
         for axes, panel in zip(grid, chart.panels, strict=True):
             put_notes(axes, panel)
         figure.set_layout_engine("none")  # laid out: saving it in several formats need not do it again
