@@ -43,9 +43,9 @@ class Agreement:
     Parameters
     ----------
     runs : int
-        Runs shaken in one way throughout.
-    agreed : int
-        Those of them that agree with ours to the end.
+        Runs shaken in one way throughout, one after the other until one agrees.
+    agreed : bool
+        Whether the last of them agrees with ours to the end.
     pieces : int
         Parts of a run that agrees where none of one way does, each shaken in a way of its own: one before the first
         tie, and two for each tie; 0 if none was found.
@@ -55,33 +55,34 @@ class Agreement:
     """
 
     runs: int
-    agreed: int
+    agreed: bool
     pieces: int
     until_s: float
 
     @property
     def found(self) -> bool:
         """Return whether a run agrees to the end."""
-        return self.agreed > 0 or self.pieces > 0
+        return self.agreed or self.pieces > 0
 
     def line(self) -> str:
         """Say it in words."""
-        said = f"of {self.runs} runs of ns-2, shaken by as much as the clocks differ, {self.agreed} agree with ours"
         if self.agreed:
-            return said
+            return f"run {self.runs} of ns-2, shaken by as much as the clocks differ, agrees with ours"
+        said = f"of {self.runs} runs of ns-2, shaken by as much as the clocks differ, none agrees with ours"
         if self.pieces:
             return f"{said}; one does that is shaken in other ways at {self.pieces // 2} ties"
-        return f"{said}; none does, the best until {self.until_s:.9f} s"
+        return f"{said}; the best one does until {self.until_s:.9f} s"
 
 
 def agreement(scenario: Scenario, ours: Outcome, verdicts: list[Verdict]) -> Agreement:
     """Look for shaken runs of ns-2 that agree with ours.
 
-    First each way of shaking is tried throughout, and again with a little growth of delays. If none agrees to the end,
-    a run is shaken at ties alone: from shortly before it differs from ours until then, in one way after another, and so
-    on. Each tie is a coin that is thrown until it falls as ours. Elsewhere that run is not shaken: growing delays add
-    up in all round trips, and after a minute some flows would be so far behind others that no shaking by as much as the
-    clocks differ turned a tie of theirs. Where there are too many ties for that, the best one of the ways is mended so.
+    First each way of shaking is tried throughout, and again with a little growth of delays, until one agrees to the
+    end. If none does, a run is shaken at ties alone: from shortly before it differs from ours until then, in one way
+    after another, and so on. Each tie is a coin that is thrown until it falls as ours. Elsewhere that run is not
+    shaken: growing delays add up in all round trips, and after a minute some flows would be so far behind others that
+    no shaking by as much as the clocks differ turned a tie of theirs. Where there are too many ties for that, the best
+    one of the ways is mended so.
 
     A RED remembers a tie in its average for longer than the shaking looks back. So a run with RED differs from where a
     packet finds another queue there, though it agrees if its windows do to the end. As each tie at the RED counts then,
@@ -110,19 +111,18 @@ def agreement(scenario: Scenario, ours: Outcome, verdicts: list[Verdict]) -> Agr
         return windows_s if windows_s == math.inf else min(windows_s, queues_differ_s(theirs, ours, TIME_TOLERANCE_S))
 
     reached: dict[tuple[int, float], float] = {}
-    for growth in (GROWTH, LITTLE_GROWTH):
-        reached |= {(way, growth): until((Piece(way),), growth=growth) for way in WAYS}
-        agreed = sum(at == math.inf for at in reached.values())
-        if agreed:
-            return Agreement(len(reached), agreed, 0, math.inf)
+    for growth, way in product((GROWTH, LITTLE_GROWTH), WAYS):
+        reached[way, growth] = until((Piece(way),), growth=growth)
+        if reached[way, growth] == math.inf:
+            return Agreement(len(reached), agreed=True, pieces=0, until_s=math.inf)
     furthest = 0.0
     best = max(reached, key=reached.__getitem__)
     for turn, (way, growth) in product(TURNS, _elsewhere(scenario, best)):
         pieces, until_s = _mended(way, turn, partial(until, growth=growth))
         if until_s == math.inf:
-            return Agreement(len(reached), 0, len(pieces), until_s)
+            return Agreement(len(reached), agreed=False, pieces=len(pieces), until_s=until_s)
         furthest = max(furthest, until_s)
-    return Agreement(len(reached), 0, 0, furthest)
+    return Agreement(len(reached), agreed=False, pieces=0, until_s=furthest)
 
 
 def _elsewhere(scenario: Scenario, best: tuple[int, float]) -> tuple[tuple[int, float], tuple[int, float]]:
