@@ -84,7 +84,7 @@ def ns2_seeds(wanted: Sequence[float]) -> list[int]:
     list of int
         A seed for each, below 2^28.
     """
-    order = np.argsort(np.asarray(wanted, dtype=np.float64))
+    order = np.argsort(wanted)
     target = np.asarray(wanted, dtype=np.float64)[order]  # a search for rising numbers stays in the cache
     numbers, seeds = _table()
     best, nearest = np.zeros(target.shape, dtype=np.int64), np.full(target.shape, np.inf)
@@ -97,6 +97,4 @@ def ns2_seeds(wanted: Sequence[float]) -> list[int]:
             distance = np.abs(first_numbers(candidate) - target)
             better = distance < nearest
             best, nearest = np.where(better, candidate, best), np.where(better, distance, nearest)
-    found = np.empty_like(best)
-    found[order] = best
-    return [int(seed) for seed in found]
+    return [int(seed) for seed in best[np.argsort(order)]]

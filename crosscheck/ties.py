@@ -44,8 +44,6 @@ class Agreement:
     ----------
     runs : int
         Runs shaken in one way throughout, one after the other until one agrees.
-    agreed : bool
-        Whether the last of them agrees with ours to the end.
     pieces : int
         Parts of a run that agrees where none of one way does, each shaken in a way of its own: one before the first
         tie, and two for each tie; 0 if none was found.
@@ -55,18 +53,17 @@ class Agreement:
     """
 
     runs: int
-    agreed: bool
     pieces: int
     until_s: float
 
     @property
     def found(self) -> bool:
         """Return whether a run agrees to the end."""
-        return self.agreed or self.pieces > 0
+        return self.until_s == math.inf
 
     def line(self) -> str:
         """Say it in words."""
-        if self.agreed:
+        if self.found and not self.pieces:
             return f"run {self.runs} of ns-2, shaken by as much as the clocks differ, agrees with ours"
         said = f"of {self.runs} runs of ns-2, shaken by as much as the clocks differ, none agrees with ours"
         if self.pieces:
@@ -114,15 +111,15 @@ def agreement(scenario: Scenario, ours: Outcome, verdicts: list[Verdict]) -> Agr
     for growth, way in product((GROWTH, LITTLE_GROWTH), WAYS):
         reached[way, growth] = until((Piece(way),), growth=growth)
         if reached[way, growth] == math.inf:
-            return Agreement(len(reached), agreed=True, pieces=0, until_s=math.inf)
+            return Agreement(len(reached), pieces=0, until_s=math.inf)
     furthest = 0.0
     best = max(reached, key=reached.__getitem__)
     for turn, (way, growth) in product(TURNS, _elsewhere(scenario, best)):
         pieces, until_s = _mended(way, turn, partial(until, growth=growth))
         if until_s == math.inf:
-            return Agreement(len(reached), agreed=False, pieces=len(pieces), until_s=until_s)
+            return Agreement(len(reached), len(pieces), until_s)
         furthest = max(furthest, until_s)
-    return Agreement(len(reached), agreed=False, pieces=0, until_s=furthest)
+    return Agreement(len(reached), pieces=0, until_s=furthest)
 
 
 def _elsewhere(scenario: Scenario, best: tuple[int, float]) -> tuple[tuple[int, float], tuple[int, float]]:
