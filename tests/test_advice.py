@@ -13,15 +13,11 @@ from ackclock.advice import BeforeAfter, Recommendation
 from ackclock.cli import app
 from ackclock.models import bottlenecks
 from ackclock.scenario.resolved_buffers import PacketBuffer
+from advising import recommended
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 SATELLITE = SCENARIOS / "geo-retransmission-loss.toml"
 ACCESS = SCENARIOS / "access-bufferbloat.toml"
-
-
-def recommended(name: str, scenario: Any, **arguments: Any) -> Recommendation:
-    (found,) = ackclock.advise(scenario, topics=[name], **arguments).recommendations
-    return found
 
 
 def row(recommendation: Recommendation, text: str) -> BeforeAfter:
@@ -47,7 +43,7 @@ def test_a_ping_whose_echoes_cross_the_bottleneck_is_no_obstacle() -> None:
 
 @pytest.fixture(scope="module")
 def satellite() -> Recommendation:
-    return recommended("slow-start-buffers", SATELLITE)
+    return recommended(SATELLITE, "slow-start-buffers")
 
 
 def test_the_satellite_path_loses_its_double_slow_start(satellite: Recommendation) -> None:
@@ -66,7 +62,7 @@ def test_the_changes_run_as_they_stand(satellite: Recommendation) -> None:
 
 
 def test_the_formula_s_buffers_are_the_least_without_an_overflow() -> None:
-    found = recommended("slow-start-buffers", SATELLITE, simulate=False)
+    found = recommended(SATELLITE, "slow-start-buffers", simulate=False)
     feeder, satellite = (int(one.value) for one in found.rules if one.chosen)
     rates = [2.2e6 / 4096, 1.5e6 / 4096]
     round_trip = 0.56 + sum((4096 + 320) / rate for rate in (2.7e6, 2.2e6, 1.5e6))
@@ -80,26 +76,26 @@ def test_the_formula_s_buffers_are_the_least_without_an_overflow() -> None:
 
 
 def test_without_a_simulation_there_is_no_check() -> None:
-    found = recommended("slow-start-buffers", SATELLITE, simulate=False)
+    found = recommended(SATELLITE, "slow-start-buffers", simulate=False)
     assert found.changes
     assert not found.check
 
 
 def test_large_buffers_are_left_alone() -> None:
-    found = recommended("slow-start-buffers", SCENARIOS / "geo-two-nodes.toml")
+    found = recommended(SCENARIOS / "geo-two-nodes.toml", "slow-start-buffers")
     assert not found.changes
     assert found.answer.startswith("The ones that are there")
 
 
 def test_a_bloated_buffer_shrinks_to_what_keeps_the_link_busy() -> None:
-    found = recommended("bottleneck-buffer", ACCESS)
+    found = recommended(ACCESS, "bottleneck-buffer")
     throughput, round_trip = row(found, "throughput"), row(found, "round trip, p95")
     assert mean(throughput.after) > 0.99 * mean(throughput.before)
     assert mean(round_trip.after) < 0.3 * mean(round_trip.before)
 
 
 def test_a_small_buffer_grows_until_the_link_stays_busy() -> None:
-    found = recommended("bottleneck-buffer", ACCESS, overrides={"link.access.buffer": "5 pkt"})
+    found = recommended(ACCESS, "bottleneck-buffer", overrides={"link.access.buffer": "5 pkt"})
     busy = row(found, "access is busy")
     assert mean(busy.before) < 0.9
     assert mean(busy.after) > 0.99
@@ -107,7 +103,7 @@ def test_a_small_buffer_grows_until_the_link_stays_busy() -> None:
 
 def test_without_a_simulation_a_rule_is_named_and_nothing_is_recommended() -> None:
     many = {"flow.download.count": 600, "flow.download.tcp": "newreno-rfc6582"}
-    found = recommended("bottleneck-buffer", ACCESS, overrides=many, simulate=False)
+    found = recommended(ACCESS, "bottleneck-buffer", overrides=many, simulate=False)
     (valid,) = (rule for rule in found.rules if rule.valid)
     assert valid.name == "mu T / sqrt(n)"
     assert valid.value == ceil(50e6 * 0.030 / 12000 / 600**0.5)
@@ -129,7 +125,7 @@ def test_the_command_gives_json() -> None:
 
 
 def test_two_way_traffic_wants_larger_windows() -> None:
-    found = recommended("two-way", SCENARIOS / "two-way-symmetric.toml")
+    found = recommended(SCENARIOS / "two-way-symmetric.toml", "two-way")
     assert found.answer.startswith("30.2% of what there could have alone")
     assert set(found.changes) == {"flow.there.tcp.max_window", "flow.back.tcp.max_window"}
     for name in ("there", "back"):
@@ -140,13 +136,13 @@ def test_two_way_traffic_wants_larger_windows() -> None:
 
 def test_unequal_rates_get_windows_of_the_same_duration() -> None:
     slow = {"link.line.reverse.rate": "30 Mbit/s"}
-    found = recommended("two-way", SCENARIOS / "two-way-symmetric.toml", overrides=slow, simulate=False)
+    found = recommended(SCENARIOS / "two-way-symmetric.toml", "two-way", overrides=slow, simulate=False)
     there, back = (int(str(found.changes[f"flow.{name}.tcp.max_window"]).split()[0]) for name in ("there", "back"))
     assert there / back == pytest.approx(131 / 30, rel=0.03)
 
 
 def test_a_floor_of_the_timer_ends_spurious_timeouts() -> None:
-    found = recommended("spurious-retransmissions", SCENARIOS / "mobile-delay-steps.toml")
+    found = recommended(SCENARIOS / "mobile-delay-steps.toml", "spurious-retransmissions")
     assert set(found.changes) == {"flow.transfer.tcp.rto.min"}
     assert mean(row(found, "timeouts").before) == 1.0
     assert mean(row(found, "timeouts").after) == 0.0
@@ -158,7 +154,7 @@ def test_overtaking_wants_more_duplicate_acks() -> None:
     states = [{"delay": f"{d} ms", "least_stay": f"{d + 8} ms", "mean_extra": f"{d / 5} ms"} for d in (92, 292)]
     process = {"kind": "alternating", "states": states, "order": "overtake"}
     changes = {"link.radio.delay_process": process, "flow.transfer.tcp.max_window": "12 pkt", "run.duration": "100 s"}
-    found = recommended("spurious-retransmissions", SCENARIOS / "mobile-delay-steps.toml", overrides=changes)
+    found = recommended(SCENARIOS / "mobile-delay-steps.toml", "spurious-retransmissions", overrides=changes)
     assert found.changes["flow.transfer.tcp.dupack_threshold"] in {6, 8, 12, "infinite"}
     goodput = row(found, "goodput")
     assert mean(goodput.after) > 1.2 * mean(goodput.before)
@@ -180,7 +176,7 @@ def test_a_delay_that_varies_is_worth_what_the_chain_says() -> None:
         "run.duration": "5000 s",
     }
     scenario = SCENARIOS / "mobile-delay-steps.toml"
-    found = recommended("variable-delay", scenario, overrides=changes)
+    found = recommended(scenario, "variable-delay", overrides=changes)
     assert found.answer.startswith("It raises it by 31.7%")
     throughput = row(found, "throughput")
     assert mean(throughput.after) > 1.1 * mean(throughput.before)
@@ -195,7 +191,7 @@ WEB = {"flow.web.count": 82, "link.shared.buffer": "20 pkt"}
 
 
 def test_web_sources_get_the_buffer_for_a_loss_of_1_percent() -> None:
-    found = recommended("bottleneck-buffer", SCENARIOS / "web-access-link.toml", overrides=WEB)
+    found = recommended(SCENARIOS / "web-access-link.toml", "bottleneck-buffer", overrides=WEB)
     lost, rate = row(found, "loss at shared"), row(found, "rate of a transfer")
     assert mean(lost.before) > 0.03
     assert mean(lost.after) <= 0.01
@@ -206,7 +202,7 @@ def test_web_sources_get_the_buffer_for_a_loss_of_1_percent() -> None:
 def test_a_smaller_loss_wants_a_larger_buffer() -> None:
     scenario = SCENARIOS / "web-access-link.toml"
     rules = [
-        recommended("bottleneck-buffer", scenario, overrides=WEB, targets={"loss": loss}, simulate=False)
+        recommended(scenario, "bottleneck-buffer", overrides=WEB, targets={"loss": loss}, simulate=False)
         for loss in ("5%", "1%", "0.1%")
     ]
     values = [one.rules[0].value for one in rules]
@@ -215,11 +211,11 @@ def test_a_smaller_loss_wants_a_larger_buffer() -> None:
 
 
 def test_acks_first_make_up_for_two_way_traffic() -> None:
-    found = recommended("two-way", SCENARIOS / "two-way-symmetric.toml")
+    found = recommended(SCENARIOS / "two-way-symmetric.toml", "two-way")
     assert mean(row(found, "there, ACKs first instead").after) > 0.89 * 131e6
 
 
 def test_atm_channels_have_no_queue_for_acks_first() -> None:
-    found = recommended("two-way", SCENARIOS / "two-way-abr.toml")
+    found = recommended(SCENARIOS / "two-way-abr.toml", "two-way")
     assert mean(row(found, "throughput, left").after) > 1.3 * mean(row(found, "throughput, left").before)
     assert not any("ACKs first" in one.text for one in found.check)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import ackclock
-from ackclock.advice import Recommendation
+from advising import recommended
 
 
 def line(queue: Any, buffer: str = "1000 pkt", **flow: Any) -> dict[str, Any]:
@@ -16,25 +16,20 @@ def line(queue: Any, buffer: str = "1000 pkt", **flow: Any) -> dict[str, Any]:
     }
 
 
-def advised(document: Any, topic: str) -> Recommendation:
-    (found,) = ackclock.advise(document, topics=[topic]).recommendations
-    return found
-
-
 @pytest.mark.parametrize(
     ("queue", "title"),
     [("codel", "CoDel"), ("pie", "PIE"), ("fq-codel", "FQ-CoDel"), ("cake", "CAKE"), ("dualpi2", "DualPI2")],
 )
 def test_a_buffer_is_not_shrunk_where_an_aqm_bounds_the_wait(queue: str, title: str) -> None:
-    found = advised(line(queue), "bottleneck-buffer")
+    found = recommended(line(queue), "bottleneck-buffer")
     assert not found.changes
     assert found.answer.startswith("Keep 1,000 packets at home")
     assert f"the delay is {title}'s job, and packets wait" in found.answer
 
 
 def test_a_buffer_that_drops_before_its_aqm_may_grow_and_does_not_shrink() -> None:
-    assert int(advised(line("codel", "3 pkt"), "bottleneck-buffer").changes["link.home.buffer"].split()[0]) > 3
-    plenty = advised(line("codel", "18 pkt"), "bottleneck-buffer")
+    assert int(recommended(line("codel", "3 pkt"), "bottleneck-buffer").changes["link.home.buffer"].split()[0]) > 3
+    plenty = recommended(line("codel", "18 pkt"), "bottleneck-buffer")
     assert not plenty.changes
     assert "the delay is CoDel's job" in plenty.answer
 
@@ -42,7 +37,7 @@ def test_a_buffer_that_drops_before_its_aqm_may_grow_and_does_not_shrink() -> No
 def test_a_buffer_is_searched_where_an_aqm_does_not_bound_the_wait() -> None:
     """RED's thresholds are no bound, and with those of a thousand packets it never drops."""
     red = {"discipline": "red", "min_threshold": "900 pkt", "max_threshold": "1000 pkt"}
-    assert advised(line(red), "bottleneck-buffer").changes
+    assert recommended(line(red), "bottleneck-buffer").changes
 
 
 def two_hosts(queue: Any) -> dict[str, Any]:
@@ -67,7 +62,7 @@ def test_shares_of_hosts_are_compared_where_cake_is_fair_to_these() -> None:
 
 
 def test_queues_in_the_place_of_cake_are_as_fair_to_hosts_and_shaped_like_it() -> None:
-    found = advised(two_hosts(CAKE), "which-queue")
+    found = recommended(two_hosts(CAKE), "which-queue")
     assert not found.changes
     assert found.queues is not None
     now, *others = found.queues.rows

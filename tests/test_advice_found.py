@@ -13,6 +13,7 @@ from ackclock.advice import Advice, Alternatives, Recommendation
 from ackclock.advice.bench import Bench, loss_cycles, of_flows, of_longest_round_trip
 from ackclock.advice.lengths import Length
 from ackclock.cli import app
+from advising import recommended
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 NEWRENO = Path(__file__).parent / "scenarios"
@@ -28,9 +29,7 @@ def buffers(advice: Advice) -> Recommendation:
 
 
 def searched(scenario: Any, **arguments: Any) -> Recommendation:
-    """Ask for the buffer alone: other topics take as long again."""
-    (found,) = ackclock.advise(scenario, topics=["bottleneck-buffer"], **arguments).recommendations
-    return found
+    return recommended(scenario, "bottleneck-buffer", **arguments)
 
 
 def size(recommendation: Recommendation, field: str) -> int:
@@ -77,8 +76,8 @@ def test_a_sweep_shows_that_the_answer_is_the_least(
     scenario: Path, name: str, overrides: dict[str, str], least: int, run: dict[str, str]
 ) -> None:
     """The least that gives 99% is from sweeps of 5 to 20 times the length, before this test was written."""
-    advice = searched(scenario, overrides=overrides) if overrides else buffers(advised(scenario))
-    found = size(advice, f"link.{name}.buffer")
+    recommendation = searched(scenario, overrides=overrides) if overrides else buffers(advised(scenario))
+    found = size(recommendation, f"link.{name}.buffer")
     assert least <= found <= max(least, 1.05 * least)
 
     def used(packets: int) -> float:
@@ -173,15 +172,15 @@ def test_a_target_for_the_utilisation_moves_the_answer() -> None:
 
 
 def test_a_target_for_the_loss_wants_a_larger_buffer() -> None:
-    advice = searched(MODEM, overrides={"link.modem.buffer": "6 pkt"}, targets={"loss": "0.5%"})
-    found = size(advice, "link.modem.buffer")
+    recommendation = searched(MODEM, overrides={"link.modem.buffer": "6 pkt"}, targets={"loss": "0.5%"})
+    found = size(recommendation, "link.modem.buffer")
     run = {"run.duration": "2000 s", "run.warmup": "200 s"}
     losses = [
         link(MODEM, "modem", "loss_fraction", **run, **{"link.modem.buffer": f"{packets} pkt"})
         for packets in (found - 1, found)
     ]
     assert losses[1] <= 0.005 < losses[0]
-    assert "Now the loss is 1.28%" in advice.answer
+    assert "Now the loss is 1.28%" in recommendation.answer
 
 
 def test_targets_that_no_buffer_meets_together_are_said_to_be_so() -> None:

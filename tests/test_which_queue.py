@@ -19,6 +19,7 @@ from ackclock.pictures.queues_compared import queues_chart
 from ackclock.plots import chart_picture
 from ackclock.scenario.schema_queues import NAMES
 from ackclock.stats import Estimate, estimate
+from advising import recommended
 
 TOPIC = "which-queue"
 
@@ -40,8 +41,7 @@ def unequal() -> dict[str, Any]:
 
 
 def asked(document: Any, **how: Any) -> Recommendation:
-    (found,) = ackclock.advise(document, topics=[TOPIC], **how).recommendations
-    return found
+    return recommended(document, TOPIC, **how)
 
 
 def queues(found: Recommendation) -> tuple[QueueAlternative, ...]:
