@@ -88,7 +88,8 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version  # noqa: PLC0415
 
-        return version("ackclock")
+        found = globals()[name] = version("ackclock")
+        return found
     if name == "scenario":
         return import_module("ackclock.scenario")
     if name in _HOMES:

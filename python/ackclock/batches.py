@@ -199,20 +199,33 @@ def add_intervals(
         steady = np.array([not _ends(flow) for flow in resolved.rows])
     else:
         steady = np.full(len(rows), not all(_ends(flow) for flow in resolved.rows))
-    known = np.full(len(rows), fill_value=True)
-    for quantity in PARTS[element]:  # throughput or utilisation first: a row without their interval has no other
-        found = [row[quantity] for row in rows]
-        values = np.array([np.nan if one is None or one["mean"] is None else one["mean"] for one in found])
-        deviations = residuals(replications[0], element, quantity, values)
-        halves, counts = intervals(resolved, replications[0], deviations, values)
-        known = counts > 0 if quantity == next(iter(PARTS[element])) else known
-        counts = np.where(known, counts, 0)
-        for one, half, count, chosen in zip(found, halves.tolist(), counts.tolist(), steady, strict=True):
+    quantities = list(PARTS[element])
+    found = [[row[quantity] for row in rows] for quantity in quantities]
+    values = np.array([[_mean_of(one) for one in of_one] for of_one in found])
+    deviations = [residuals(replications[0], element, *one) for one in zip(quantities, values, strict=True)]
+    halves, counts = intervals(resolved, replications[0], _joined(deviations), values.ravel())
+    halves, counts = halves.reshape(values.shape), counts.reshape(values.shape)
+    # Throughput or utilisation comes first: a row without their interval has no other.
+    counts = np.where(counts[0] > 0, counts, 0)
+    for of_one, half_of_one, count_of_one in zip(found, halves, counts, strict=True):
+        for one, half, count, chosen in zip(of_one, half_of_one.tolist(), count_of_one.tolist(), steady, strict=True):
             if one is not None and one["mean"] is not None and chosen:
                 one["low"], one["high"] = (one["mean"] - half, one["mean"] + half) if count else (None, None)
                 one["batches"] = count
     _remove_unknown_intervals(element, rows, steady)
     return rows
+
+
+def _joined(deviations: Sequence[Values | None]) -> Values | None:
+    """Put the rows of all quantities below one another; nan for a quantity without, `None` if none has any."""
+    known = next((one for one in deviations if one is not None), None)
+    if known is None:
+        return None
+    return np.concatenate([np.full_like(known, np.nan) if one is None else one for one in deviations])
+
+
+def _mean_of(one: dict[str, Any] | None) -> float:
+    return np.nan if one is None or one["mean"] is None else float(one["mean"])
 
 
 def _remove_unknown_intervals(element: str, rows: list[dict[str, Any]], steady: NDArray[np.bool_]) -> None:

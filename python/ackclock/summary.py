@@ -245,10 +245,13 @@ def _rows(
     resolved: Resolved, elements: Sequence[ResolvedFlow | Element], tables: Sequence[dict[str, Values]]
 ) -> list[dict[str, Any]]:
     confidence, exact = resolved.run.confidence, resolved.is_deterministic
-    columns = [estimates(np.stack([table[key] for table in tables]), confidence, exact=exact) for key in tables[0]]
+    # All in one call: by replication the quantities of the first row, of the second one, ...
+    values = np.stack([np.column_stack(list(table.values())).ravel() for table in tables])
+    found = estimates(values, confidence, exact=exact)
+    rows = (found[start : start + len(tables[0])] for start in range(0, len(found), len(tables[0])))
     return [
         {"name": element.name, **dict(zip(tables[0], row, strict=True))}
-        for element, row in zip(elements, zip(*columns, strict=True), strict=True)
+        for element, row in zip(elements, rows, strict=True)
     ]
 
 
