@@ -17,7 +17,6 @@ The type checker then refuses a key that no run has, which otherwise would be a 
 `key_text` writes a key for people.
 """
 
-import copy
 import tomllib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,6 +33,9 @@ from ackclock.experiments.side_by_side import SideBySide
 from ackclock.quantities import FLOW_DELAYS
 from ackclock.replication import Replication
 from ackclock.scenario import Resolved
+from ackclock.scenario.override import overridden
+from ackclock.scenario.scenario import checked
+from ackclock.scenario.source import read_source
 from ackclock.summary import flow_quantity, flow_rows, flow_values
 from ackclock.traces import trace_frames
 
@@ -228,8 +230,8 @@ def scenario_tables(paper: str, name: str) -> dict[str, Any]:
 
 def resolved(tables: Mapping[str, Any], changes: Mapping[str, Any] | None = None) -> Resolved:
     """Resolve tables, with an item's changes by dotted path, and then the user's."""
-    loaded = toml_scenarios.with_overrides(toml_scenarios.load(copy.deepcopy(dict(tables))), changes or {})
-    return toml_scenarios.resolve(with_changes(loaded))
+    # Checked once, with the changes in it, where with_overrides(load(tables), changes) checks twice.
+    return toml_scenarios.resolve(with_changes(checked(overridden(read_source(tables), changes or {}))))
 
 
 def share(cases: Sequence[bool]) -> float:
