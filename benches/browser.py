@@ -102,6 +102,11 @@ class Lab:
         self.page.wait_for_function(f"() => Number(document.documentElement.dataset.run) > {before}")
         self.settle()
 
+    def open_lesson(self, name: str) -> None:
+        """Choose a lesson, and wait for its run."""
+        with self.another_run():
+            self.page.select_option("#lessons", name)
+
     @property
     def toml(self) -> str:
         """The scenario that the page holds."""

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,18 +35,21 @@ class Checkout:
 
     def resolve(self, path: Path, tcp: str | None = None, changes: tuple[str, ...] = ()) -> dict[str, Any]:
         """Resolve a scenario, with another preset of TCP for its flows if one is given, and with other changes."""
-        found = dict(json.loads(self._python("ackclock", "resolve", str(path.resolve()))))
+        found = self._resolve(path.resolve())
         if tcp is None:
             return found
         more = [f"flow.{flow['name']}.tcp={tcp}" for flow in found["flows"]]
-        options = (f"--set={change}" for change in (*more, *changes))
-        return dict(json.loads(self._python("ackclock", "resolve", str(path.resolve()), *options)))
+        return self._resolve(path.resolve(), *(f"--set={change}" for change in (*more, *changes)))
+
+    def _resolve(self, path: Path, *options: str) -> dict[str, Any]:
+        return dict(json.loads(_resolved_text(self, path, path.read_text(encoding="utf-8"), options)))
 
     def run(self, resolved: dict[str, Any]) -> Cost:
         """Run a resolved scenario in a process of its own, so that the peak of memory is the run's."""
-        return Cost(**json.loads(self._python("benches.one_run", text=json.dumps(resolved))))
+        return Cost(**json.loads(self.python("benches.one_run", text=json.dumps(resolved))))
 
-    def _python(self, module: str, *arguments: str, text: str | None = None) -> str:
+    def python(self, module: str, *arguments: str, text: str | None = None) -> str:
+        """Run a module of this checkout in a process of its own, and return what it prints."""
         root = self.root.resolve()
         environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(root / "python"), str(root)])}
         done = subprocess.run(
@@ -60,6 +64,12 @@ class Checkout:
         if done.returncode != 0:
             sys.exit(f"bench: {module} failed in {self.root}\n{done.stderr}")
         return done.stdout
+
+
+@cache
+def _resolved_text(checkout: Checkout, path: Path, _text: str, options: tuple[str, ...]) -> str:
+    """Resolve a scenario in a process of the checkout, once for all rows that have it."""
+    return checkout.python("ackclock", "resolve", str(path), *options)
 
 
 HERE = Checkout(Path(__file__).parents[1])

@@ -6,6 +6,7 @@ emptied packet to the next. It knows all arrivals, and its order is that of weig
 
 from collections import deque
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
 from crosscheck.queues.events import Event
 from crosscheck.queues.rfc8289 import Packet
@@ -75,16 +76,17 @@ class InOrder:
     """
 
     finish_s: dict[tuple[int, int], float]
-    packets: list[Packet] = field(default_factory=list)
+    packets: list[tuple[float, int, Packet]] = field(default_factory=list)
+    """A heap of the packets that wait: their instants, and of equal ones who came first."""
+    arrived: int = 0
 
     def enqueue(self, packet: Packet) -> None:
         """Take a packet that arrives."""
-        self.packets.append(packet)
+        heappush(self.packets, (self.finish_s[packet.flow, packet.number], self.arrived, packet))
+        self.arrived += 1
 
     def dequeue(self, now_s: float) -> Packet | None:
         """Give the packet that is sent next."""
         if not self.packets or now_s < 0.0:
             return None
-        first = min(self.packets, key=lambda packet: self.finish_s[packet.flow, packet.number])
-        self.packets.remove(first)
-        return first
+        return heappop(self.packets)[2]

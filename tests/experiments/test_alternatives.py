@@ -1,13 +1,13 @@
 """Each criterion, with a constant, a shuffled, a mirrored and another item's series in place of the simulated one."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from ackclock.experiments import Reproduction, papers
 from ackclock.experiments.criteria import Expected, judge
-from ackclock.experiments.frame import Finding, Measure, item_module
+from ackclock.experiments.frame import Finding, Measure, Run, item_module
 from ackclock.experiments.papers import Item
 from ackclock.experiments.reproducing import POINTS
 from ackclock.sweeps import Folder
@@ -115,22 +115,27 @@ def passing(item: Item, store: Folder) -> set[str] | None:
     """Find the rows of an item that agree with its own runs and with all exchanged ones; None if it takes none."""
     module = item_module(item.paper, item.module)
     runs = runs_of(module, store)
-    exchanges = [exchanged(runs, order) for order in ORDERS.values()] if len(runs) > 1 else []
-    foreign = of_other_items(item, runs, store)
-    exchanges += [foreign] if any(foreign[key].resolved != run.resolved for key, run in runs.items()) else []
-    if wrong := OTHER_NETWORKS.get(f"{item.paper}/{item.name}"):
-        exchanges.append(of_another_network(module, wrong, store))
-    if not exchanges:
-        return None
     own = agreeing(item, module, runs)
     assert own is not None
-    others = [agreeing(item, module, other) for other in exchanges]
-    # A module may refuse wrong series; then the other exchanges must show it.
-    told = [other for other in others if other is not None]
-    if not told:
-        return None
-    evidence = {row.key for row in item.expected if row.kind != "identity"}
-    return own.intersection(evidence, *told)
+    left, told = own.intersection(row.key for row in item.expected if row.kind != "identity"), False
+    for exchange in exchanges_of(item, runs, store):
+        # A module may refuse wrong series; then the other exchanges must show it.
+        if (found := agreeing(item, module, exchange)) is not None:
+            left, told = left & found, True
+        if told and not left:
+            break
+    return left if told else None
+
+
+def exchanges_of(item: Item, runs: Mapping[Hashable, Run], store: Folder) -> Iterator[Mapping[Hashable, Run]]:
+    """Make the exchanges of an item's runs, one after the other as they are asked for."""
+    if len(runs) > 1:
+        yield from (exchanged(runs, order) for order in ORDERS.values())
+    foreign = of_other_items(item, runs, store)
+    if any(foreign[key].resolved != run.resolved for key, run in runs.items()):
+        yield foreign
+    if wrong := OTHER_NETWORKS.get(f"{item.paper}/{item.name}"):
+        yield of_another_network(item_module(item.paper, item.module), wrong, store)
 
 
 def half_range(row: Expected) -> float:

@@ -15,11 +15,9 @@ def check(lab: Lab, claims: list[dict[str, Any]]) -> None:
         assert words(numbers[of, row, quantity], claim) == claim, (row, quantity)
 
 
-@pytest.mark.parametrize("name", lesson_names())
-def test_a_lesson_is_followed_from_its_first_run_to_its_last_answer(lab: Lab, name: str) -> None:
+def follow(lab: Lab, name: str) -> None:
     steps, scenario, _ = read(name)
-    with lab.another_run():
-        lab.page.select_option("#lessons", name)
+    lab.open_lesson(name)
     assert lab.toml == scenario
     check(lab, steps["claim"])
     for index, step in enumerate(steps["try"]):
@@ -35,10 +33,22 @@ def test_a_lesson_is_followed_from_its_first_run_to_its_last_answer(lab: Lab, na
         assert one.locator(".prose").is_visible()
 
 
-@pytest.mark.parametrize("name", lesson_names())
-def test_each_button_of_a_lesson_has_the_name_and_the_description_of_its_step(lab: Lab, name: str) -> None:
-    with lab.another_run():
-        lab.page.select_option("#lessons", name)
+def test_a_lesson_is_followed_from_its_first_run_to_its_last_answer(lab: Lab, subtests: pytest.Subtests) -> None:
+    for name in lesson_names():
+        with subtests.test(name):
+            follow(lab, name)
+
+
+def test_each_button_of_a_lesson_has_the_name_and_the_description_of_its_step(
+    lab: Lab, subtests: pytest.Subtests
+) -> None:
+    for name in lesson_names():
+        with subtests.test(name):
+            lab.open_lesson(name)
+            check_buttons(lab, name)
+
+
+def check_buttons(lab: Lab, name: str) -> None:
     names = lab.page.locator("[data-try]").evaluate_all("all => all.map((one) => one.getAttribute('aria-label'))")
     assert len(set(names)) == len(lesson(name)["try"])
     assert all(one.startswith(f"Try it: step {number}, ") for number, one in enumerate(names, 1))

@@ -45,11 +45,11 @@ SLIDERS: dict[str, tuple[str, Callable[[dict[str, Any]], object], object]] = {
 }
 
 
-@pytest.mark.parametrize("path", SLIDERS)
-def test_each_slider_changes_its_field_and_runs(lab: Lab, path: str) -> None:
-    key, field, expected = SLIDERS[path]
-    lab.move(path, key)
-    assert field(tomllib.loads(lab.toml)) == expected
+def test_each_slider_changes_its_field_and_runs(lab: Lab, subtests: pytest.Subtests) -> None:
+    for path, (key, field, expected) in SLIDERS.items():
+        with subtests.test(path):
+            lab.move(path, key)
+            assert field(tomllib.loads(lab.toml)) == expected
 
 
 def test_sliders_of_the_reverse_direction_are_unfolded(lab: Lab) -> None:

@@ -1,6 +1,7 @@
 """The time axes of the panels say their unit, and the names of straight lines lie beside the curves."""
 
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -32,11 +33,6 @@ def listening(browser: Any, address: str) -> Iterator[Lab]:
     assert page.faults == []
 
 
-def open_lesson(lab: Lab, name: str) -> None:
-    with lab.another_run():
-        lab.page.select_option("#lessons", name)
-
-
 def written(lab: Lab) -> list[list[str]]:
     """Give what is written on each panel now."""
     lab.page.evaluate("globalThis.written = []; lab.charts.remake()")
@@ -44,15 +40,16 @@ def written(lab: Lab) -> list[list[str]]:
     return [list(words) for words in lab.page.locator("#charts canvas").evaluate_all(WRITTEN)]
 
 
-@pytest.mark.parametrize("name", lesson_names())
-def test_each_panel_says_that_its_axis_is_time_and_in_which_unit(listening: Lab, name: str) -> None:
-    open_lesson(listening, name)
-    panels = written(listening)
-    assert len(panels) >= 3
-    assert all("time [s]" in words for words in panels)
-    described = listening.page.get_attribute("#charts .plot >> nth=0", "aria-label")
-    assert described is not None
-    assert "; time from 0 s to " in described
+def test_each_panel_says_that_its_axis_is_time_and_in_which_unit(listening: Lab, subtests: pytest.Subtests) -> None:
+    for name in lesson_names():
+        with subtests.test(name):
+            listening.open_lesson(name)
+            panels = written(listening)
+            assert len(panels) >= 3
+            assert all("time [s]" in words for words in panels)
+            described = listening.page.get_attribute("#charts .plot >> nth=0", "aria-label")
+            assert described is not None
+            assert "; time from 0 s to " in described
 
 
 def test_a_short_time_is_in_milliseconds_on_the_axis_at_the_cursor_and_in_the_svg(
@@ -97,12 +94,12 @@ def test_names_of_lines_lie_beside_the_curves(lab: Lab) -> None:
     assert max(names.values()) <= 2
 
 
-@pytest.mark.parametrize("name", lesson_names())
-def test_names_of_lines_do_not_lie_on_one_another(lab: Lab, name: str) -> None:
-    open_lesson(lab, name)
-    rooms = lab.page.evaluate("[...lab.charts.panels.values()].map((panel) => panel.names.map((one) => one.room))")
-    for panel in rooms:
-        for number, one in enumerate(panel):
-            for other in panel[number + 1 :]:
-                apart = one["right"] <= other["left"] or other["right"] <= one["left"]
-                assert apart or one["bottom"] <= other["top"] or other["bottom"] <= one["top"]
+def test_names_of_lines_do_not_lie_on_one_another(lab: Lab, subtests: pytest.Subtests) -> None:
+    for name in lesson_names():
+        with subtests.test(name):
+            lab.open_lesson(name)
+            script = "[...lab.charts.panels.values()].map((panel) => panel.names.map((one) => one.room))"
+            for panel in lab.page.evaluate(script):
+                for one, other in combinations(panel, 2):
+                    apart = one["right"] <= other["left"] or other["right"] <= one["left"]
+                    assert apart or one["bottom"] <= other["top"] or other["bottom"] <= one["top"]

@@ -44,8 +44,7 @@ BOXES = """(source) => {
 
 @pytest.fixture
 def pinned(lab: Lab) -> Lab:
-    with lab.another_run():
-        lab.page.select_option("#lessons", "2-bufferbloat")
+    lab.open_lesson("2-bufferbloat")
     lab.page.click("#pin")
     with lab.another_run():
         lab.page.click('[data-try="0"]')

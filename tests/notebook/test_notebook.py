@@ -21,6 +21,7 @@ pytestmark = [
     pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}; no notebook can be executed"),
     # The machinery of notebooks, not ours: jupyter_client asks for an event loop, traitlets and zmq close late.
     pytest.mark.filterwarnings("default"),
+    pytest.mark.xdist_group("notebook"),  # one kernel for all tests, not one in each worker
 ]
 NOTEBOOK = Path(__file__).parents[2] / "docs/notebooks/pictures.ipynb"
 TIMEOUT_S = 300
