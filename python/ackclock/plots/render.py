@@ -66,7 +66,7 @@ def chart_picture(chart: Chart) -> Picture:
         layout.execute(figure)
         for axes, panel in zip(grid, chart.panels, strict=True):
             put_notes(axes, panel)
-        figure.set_layout_engine("none")  # laid out: saving it in several formats need not do it again
+        figure.set_layout_engine(None)  # laid out: with any engine, even "none", saving it would draw it twice
     return figure
 
 

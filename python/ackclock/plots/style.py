@@ -44,6 +44,8 @@ def style(*, math: bool = False) -> AbstractContextManager[None]:
             "axes.grid": True,
             "axes.spines.right": False,
             "axes.spines.top": False,
+            "figure.autolayout": False,  # who wants either for his own pictures has this one laid out already
+            "figure.constrained_layout.use": False,
             "font.size": 12.0,
             "grid.alpha": 0.3,
             "lines.linewidth": 1.3,

@@ -6,7 +6,6 @@ from math import expm1, inf, isfinite, log
 from typing import Final
 
 import numpy as np
-from scipy.special import zeta
 
 from ackclock.errors import Fault, ModelError
 from ackclock.models.domain import ArrayLike, FloatArray, IntArray, Limits, checked, model, model_of
@@ -309,6 +308,8 @@ class ExponentialPareto(FileSizes):
         return np.asarray(np.where(g > self.tail_share, body, tail))[()]
 
     def _tail_sum(self, first: float) -> float:
+        from scipy.special import zeta  # noqa: PLC0415  a tenth of a second that others need not pay
+
         return float(self.tail_share * self.tail_start**self.shape * zeta(self.shape, first - 0.5))
 
 

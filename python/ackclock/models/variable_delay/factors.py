@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, xlogy
 
 from ackclock.errors import Fault, ModelError
 from ackclock.models.domain import ArrayLike, FloatArray, model, model_of
@@ -60,6 +59,8 @@ def factor_probability(
     >>> factor_probability(RoundTrips.constant(2.0), 0.5, [0, 1, 2, 3]).round(4).tolist()
     [0.3679, 0.3679, 0.1839, 0.0613]
     """
+    from scipy.special import gammaln, xlogy  # noqa: PLC0415  a tenth of a second that others need not pay
+
     lam, k = model_of(factor_probability).take(loss_rate=loss_rate, power=power)
     if reaction == "per-round":
         lossy = round_trips.complement(lam)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from ackclock.errors import Fault, ModelError
 from ackclock.models.domain import ArrayLike, FloatArray, checked, model, model_of
@@ -263,6 +262,8 @@ def _check_rows(p: FloatArray) -> None:
 
 
 def _check_irreducible(p: FloatArray) -> None:
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415  a fifth of a second that others need not pay
+
     number, label = connected_components(p > 0.0, directed=True, connection="strong")
     if number == 1:
         return

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
 
 from ackclock.errors import Fault, ModelError
 from ackclock.models.domain import ArrayLike, FloatArray, checked
@@ -202,6 +201,8 @@ def _interpolated(function: Callable[[FloatArray], FloatArray], s: FloatArray) -
 
     Its logarithm is analytic in log s within a strip of half width pi/2, so splines of degree 5 come close.
     """
+    from scipy.interpolate import make_interp_spline  # noqa: PLC0415  a quarter of a second that others need not pay
+
     x = np.log(s)
     low, high = float(x.min()), float(x.max())
     knots = np.linspace(low, high, max(int((high - low) * _KNOTS_EVERY), 16))
