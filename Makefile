@@ -65,7 +65,7 @@ check: $(TOOLS) ## format, lint, types, who may import whom, and the words of do
 	$(CARGO) clippy --workspace --all-targets --locked --quiet -- -D warnings
 	$(CARGO) clippy --manifest-path fuzz/Cargo.toml --target-dir target --no-default-features --locked --quiet -- -D warnings
 
-wheel: $(TOOLS) ## build a wheel, install it where nothing can compile, and run the tests of an installed package there
+wheel: build ## build a wheel, install it where nothing can compile, and run the tests of an installed package there
 	$(call say,building a wheel)
 	rm -rf $(WHEELS) $(INSTALLED)
 	PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --locked --quiet --out $(WHEELS) --interpreter $(CURDIR)/$(BIN)/python3
