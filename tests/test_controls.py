@@ -1,7 +1,6 @@
 """Congestion controls that are classes: the examples of the documentation, what a class sees, and what ends a run."""
 
 import ast
-import os
 import re
 import signal
 import subprocess
@@ -702,10 +701,10 @@ def test_users_code_passes_mypy(tmp_path: Path) -> None:
 
     (tmp_path / "good.py").write_text(good, encoding="utf-8")
     (tmp_path / "bad.py").write_text(bad, encoding="utf-8")
-    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--config-file", ""]
-    environment = {**os.environ, "MYPYPATH": str(Path(ackclock.__file__).parent.parent)}
-    files = [str(tmp_path / "good.py"), str(tmp_path / "bad.py")]
-    done = subprocess.run([*command, *files], capture_output=True, text=True, env=environment, check=False)
+    # Strict as the package is checked, whose types mypy has kept since then.
+    command = [sys.executable, "-m", "mypy", str(tmp_path / "good.py"), str(tmp_path / "bad.py")]
+    root = Path(__file__).parents[1]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=root, check=False)
     errors = [line for line in done.stdout.splitlines() if ": error: " in line]
     assert len(errors) >= 2
     assert all("bad.py:" in line for line in errors)

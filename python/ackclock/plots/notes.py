@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.text import Annotation, Text
 from matplotlib.transforms import Bbox
 
@@ -54,8 +55,12 @@ def put_notes(axes: Axes, panel: Panel) -> None:
 
     Where several curves have notes, each note has the colour of its curve.
     """
-    taken = [*_points(axes, panel), *_intervals(axes, panel)]
-    inside = axes.get_window_extent()
+    figure = axes.get_figure(root=True)
+    if figure is None or not any(curve.notes is not None for curve in panel.curves):
+        return
+    renderer = RendererAgg(*figure.bbox.size, figure.dpi)  # type: ignore[no-untyped-call]
+    taken = np.array([box.extents for box in (*_points(axes, panel), *_intervals(axes, panel))]).reshape(-1, 4)
+    inside = axes.get_window_extent(renderer)
     labels = list(dict.fromkeys(curve.label for curve in panel.curves))
     several = sum(curve.notes is not None for curve in panel.curves) > 1
     for curve in panel.curves:
@@ -64,36 +69,41 @@ def put_notes(axes: Axes, panel: Panel) -> None:
         for x, y, note in zip(curve.x, curve.y, curve.notes or (), strict=curve.notes is not None):
             if np.isfinite(x) and np.isfinite(y):
                 text = axes.annotate(note, (x, y), xytext=(0.0, DISTANCE), textcoords="offset points", **look)
-                taken.append(_put(text, taken, inside))
+                taken = np.vstack([taken, _put(text, taken, inside, renderer).extents])
 
 
-def _put(text: Annotation, taken: list[Bbox], inside: Bbox) -> Bbox:
-    """Move a word to the first of its places that is free, or to the one that covers least; return what it covers."""
+def _put(text: Annotation, taken: Array, inside: Bbox, renderer: RendererAgg) -> Bbox:
+    """Move a word to the first of its places that is free, or to the one that covers least; return what it covers.
+
+    `taken` has the left, lower, right and upper ends of what is there already [pixels], a row each.
+    """
     found: list[tuple[float, int, _Place, Bbox]] = []
     for order, place in enumerate(_PLACES):
-        box = _moved(text, place)
-        covered = sum(_overlap(box, other) for other in taken) + box.width * box.height - _overlap(box, inside)
+        box = _moved(text, place, renderer)
+        within = _overlaps(box, np.array([inside.extents])).item()
+        covered = float(_overlaps(box, taken).sum()) + box.width * box.height - within
         found.append((covered, order, place, box))
         if covered == 0.0:
             break
     _, _, place, box = min(found, key=lambda one: one[:2])
-    _moved(text, place)
+    _moved(text, place, renderer)
     if text.arrow_patch is not None:
         text.arrow_patch.set_visible(max(abs(place.x), abs(place.y)) > DISTANCE)
     return box
 
 
-def _moved(text: Annotation, place: _Place) -> Bbox:
+def _moved(text: Annotation, place: _Place, renderer: RendererAgg) -> Bbox:
     text.set(ha=place.horizontal, va=place.vertical)
     text.xyann = (place.x, place.y)
-    text.get_window_extent()  # applies the offset
-    return Text.get_window_extent(text)  # without the leader
+    text.update_positions(renderer)  # applies the offset
+    return Text.get_window_extent(text, renderer)  # without the leader
 
 
-def _overlap(one: Bbox, other: Bbox) -> float:
-    """Compute the area that two boxes have in common [pixels]."""
-    common = Bbox.intersection(one, other)
-    return 0.0 if common is None else float(common.width * common.height)
+def _overlaps(box: Bbox, others: Array) -> Array:
+    """Compute the areas that a box has in common with others [pixels]."""
+    sides = np.minimum(box.extents[2:], others[:, 2:]) - np.maximum(box.extents[:2], others[:, :2])
+    areas: Array = np.prod(np.maximum(sides, 0.0), axis=1)
+    return areas
 
 
 def _points(axes: Axes, panel: Panel) -> Iterator[Bbox]:
