@@ -1,12 +1,10 @@
 //! Explicit rates: every run must end at the max-min shares, which are computed centrally.
 
-mod common;
-
+use crate::common::max_min::{max_min, Claim};
+use crate::common::{gfc2, greedy, run_until, Line, BY_CCR, TWO_PASS};
 use atm::{AbrParameters, AllocationConfig, AtmConfig, AtmNetwork, CrossConfig};
 use base::cast::{to_u32, trunc_to_u64};
 use base::{Clock, Time};
-use common::max_min::{max_min, Claim};
-use common::{gfc2, greedy, run_until, Line, BY_CCR, TWO_PASS};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

@@ -1,11 +1,9 @@
 //! One channel between two hosts: rates, delays, losses, queues.
 
-mod common;
-
+use crate::common::{ack, greedy, run_until, segment, two_hosts};
 use atm::{AtmConfig, AtmNetwork, IpService, TraceConfig};
 use base::cast::trunc_to_u64;
 use base::{Clock, Time};
-use common::{ack, greedy, run_until, segment, two_hosts};
 
 /// The user gets the rate without headers, the trailer, and RM cells of both directions: [two-way, section 5.2],
 /// "about 131 Mbit/s" of 155.52.

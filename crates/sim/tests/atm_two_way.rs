@@ -1,10 +1,8 @@
 //! TCP over ABR channels: the configurations that the paper [two-way, section 5] simulates.
 
-mod common;
-
+use crate::common::{classic_of, flow, host, link, ns2, run, scenario, tcp_of};
 use atm::{AbrParameters, AllocationConfig, AtmConfig, ChannelConfig, EndConfig, IpService, PortConfig};
 use base::cast::to_u32;
-use common::{classic_of, flow, host, link, ns2, run, scenario, tcp_of};
 use proptest::prelude::*;
 use sim::scenario::{ElementConfig, FlowConfig};
 use sim::{Outcome, Scenario};

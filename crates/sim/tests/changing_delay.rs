@@ -1,10 +1,8 @@
 //! Delays that change: what TCP makes of them, and that packets arrive when they should.
 
-mod common;
-
+use crate::common::{all_traces, classic_of, flow, link, link_of, rfc, run, scenario, tcp_of, transfer_of};
 use base::cast::to_index;
 use base::Time;
-use common::{all_traces, classic_of, flow, link, link_of, rfc, run, scenario, tcp_of, transfer_of};
 use net::{disciplines, DelayLaw, DelayState};
 use sim::scenario::{DelayProcessConfig, ElementConfig, FlowConfig, LinkConfig, OrderConfig, TraceConfig};
 use sim::{Outcome, Scenario, SequenceKind};

@@ -1,8 +1,6 @@
 //! Rates that change: what a link makes of them, against fluid queues, and what is refused.
 
-mod common;
-
-use common::{flow, link, link_of, rfc, run, scenario, transfer_of};
+use crate::common::{flow, link, link_of, rfc, run, scenario, transfer_of};
 use net::{AqmConfig, CodelConfig, Discipline, RateLaw, RateState};
 use sim::scenario::{FlowConfig, RateProcessConfig, TrafficConfig};
 use sim::{check, deliveries_ms, Outcome, OverviewKind, Scenario};

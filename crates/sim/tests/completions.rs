@@ -1,9 +1,7 @@
 //! Completion times of transfers, computed by hand.
 
-mod common;
-
+use crate::common::{classic_of, flow, link, link_of, ns2, run, scenario, tcp_of, transfer_of};
 use base::Time;
-use common::{classic_of, flow, link, link_of, ns2, run, scenario, tcp_of, transfer_of};
 use net::{AppliesTo, BucketConfig, BucketKind, LossLaw};
 use sim::scenario::{LossConfig, SizeLaw, TimeLaw, TrafficConfig};
 use sim::{CompletionStatistics, Outcome, Scenario};

@@ -1,16 +1,14 @@
 //! The JSON form of the resolved scenario: the ranges of the contract are those that the checks apply, and each kind of
 //! a table has its own fields alone.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::mem::discriminant;
 use std::path::{Path, PathBuf};
 
+use crate::common::{classic_of, flow, link, ns2, scenario, tcp_of, transfer_of};
 use atm::{AbrParameters, AllocationConfig, AtmConfig, ChannelConfig, EndConfig, IpService, PortConfig};
 use base::cast::trunc_to_i64;
-use common::{classic_of, flow, link, ns2, scenario, tcp_of, transfer_of};
 use net::{disciplines, AqmConfig, CakeConfig, CodelConfig, Discipline, RedAdaptation, RedConfig, SchedulerConfig};
 use serde_json::{json, Value};
 use sim::scenario::{ElementConfig, HandshakeConfig, LinkConfig};

@@ -1,17 +1,13 @@
 //! Window traces in packets as text, for a reviewer to read in the diff. `make golden` rewrites them.
 
-mod common;
-#[path = "common/story.rs"]
-mod story;
-
 use std::fmt::Write as _;
 use std::path::Path;
 
-use common::{all_traces, classic_of, flow, geo, link, link_of, ns2, rfc, run, scenario, tcp_of, transfer_of};
+use crate::common::story::narrate;
+use crate::common::{all_traces, classic_of, flow, geo, link, link_of, ns2, rfc, run, scenario, tcp_of, transfer_of};
 use net::{disciplines, AqmConfig, BufferLimit, Discipline, Overflow, RedConfig};
 use sim::scenario::{ElementConfig, FlowConfig, LinkConfig};
 use sim::Scenario;
-use story::narrate;
 use tcp::{ClassicConfig, ReceiverConfig, Recovery};
 
 const RECOVERIES: [(&str, Recovery); 4] = [

@@ -1,15 +1,9 @@
 //! Losses that senders detect, against the packets that really were dropped.
 
-mod common;
+use crate::common::recovery_laws::check_recoveries;
 #[allow(dead_code)]
-#[path = "common/random.rs"]
-mod random;
-#[path = "common/recovery_laws.rs"]
-mod recovery_laws;
-
-use common::{all_traces, classic_of, flow, link, rfc, run, scenario, tcp_of, transfer_of};
+use crate::common::{all_traces, classic_of, flow, link, random, rfc, run, scenario, tcp_of, transfer_of};
 use proptest::prelude::*;
-use recovery_laws::check_recoveries;
 use sim::scenario::{ElementConfig, FlowConfig};
 use sim::{Outcome, Scenario, TimeoutKind};
 use tcp::{

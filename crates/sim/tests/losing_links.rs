@@ -1,9 +1,7 @@
 //! Links that lose packets: which ones, and what TCP makes of it.
 
-mod common;
-
+use crate::common::{all_traces, flow, link, link_of, rfc, run, scenario};
 use base::{PacketKind, Time};
-use common::{all_traces, flow, link, link_of, rfc, run, scenario};
 use net::{AppliesTo, Discipline, LossLaw, Overflow};
 use sim::scenario::LossConfig;
 use sim::{DropRow, Outcome, Scenario};

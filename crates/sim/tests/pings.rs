@@ -1,9 +1,7 @@
 //! Pings: round trips, losses and their conservation.
 
-mod common;
-
+use crate::common::{all_traces, classic_of, flow, link, link_of, ns2, run, scenario};
 use base::Time;
-use common::{all_traces, classic_of, flow, link, link_of, ns2, run, scenario};
 use net::{AppliesTo, LossLaw};
 use sim::scenario::{ElementConfig, FlowConfig, LossConfig, TrafficConfig};
 use sim::{PingStatistics, Scenario};
@@ -138,8 +136,8 @@ fn pings_cross_private_links_and_hosts() {
         })
     };
     (scenario.elements[0], scenario.elements[3]) = (private("a"), private("a.reverse"));
-    scenario.elements.push(common::host("server", 0.001, 0.5).into());
-    scenario.elements.push(common::host("client", 0.002, 0.5).into());
+    scenario.elements.push(crate::common::host("server", 0.001, 0.5).into());
+    scenario.elements.push(crate::common::host("client", 0.002, 0.5).into());
     let TrafficConfig::Ping { return_path, .. } = &mut scenario.flows[0].traffic else { unreachable!() };
     return_path.push(5);
     scenario.flows[0].path.push(4);

@@ -1,9 +1,7 @@
 //! Links with levels of priority: who waits for whom.
 
-mod common;
-
+use crate::common::{all_traces, classic_of, flow, link, ns2, rfc, run, scenario, tcp_of};
 use base::Time;
-use common::{all_traces, classic_of, flow, link, ns2, rfc, run, scenario, tcp_of};
 use net::{AqmConfig, Discipline, Overflow, SchedulerConfig};
 use sim::scenario::FlowConfig;
 use sim::{Outcome, Scenario};

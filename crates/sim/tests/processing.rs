@@ -1,17 +1,13 @@
 //! Hosts whose TCP process takes time for each packet, data of one flow or ACKs of another: first come, first served;
 //! and the effect on two-way traffic [two-way, section 2.1].
 
-mod common;
-#[path = "common/two_queues.rs"]
-mod two_queues;
-
+use crate::common::two_queues::{replay_with_hosts, Direction, Replay};
+use crate::common::{flow, host, link, ns2, run, scenario, tcp_of, transfer_of, two_queues};
 use base::cast::to_u32;
 use base::Time;
-use common::{flow, host, link, ns2, run, scenario, tcp_of, transfer_of};
 use sim::scenario::{ElementConfig, FlowConfig, LinkConfig};
 use sim::{Outcome, Scenario, SequenceKind};
 use tcp::{ClassicConfig, Recovery};
-use two_queues::{replay_with_hosts, Direction, Replay};
 
 const RATE_BPS: f64 = 131e6;
 const SEGMENT_BYTES: u16 = 9180;

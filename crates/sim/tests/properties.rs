@@ -1,20 +1,12 @@
 //! Random legal scenarios: they never fail, packets are conserved, probes and threads change nothing.
 
-mod common;
-#[path = "common/laws.rs"]
-mod laws;
-#[path = "common/random.rs"]
-mod random;
-#[path = "common/recovery_laws.rs"]
-mod recovery_laws;
-
 use std::time::Duration;
 
-use common::{all_traces, flow, link, ns2, run, scenario, tcp_of, transfer_of};
-use laws::{check_laws, dropped_data};
+use crate::common::laws::{check_laws, dropped_data};
+use crate::common::recovery_laws::check_recoveries;
+use crate::common::{all_traces, flow, link, ns2, random, run, scenario, tcp_of, transfer_of};
 use net::{disciplines, Discipline, Overflow, RateLaw};
 use proptest::prelude::*;
-use recovery_laws::check_recoveries;
 use sim::scenario::{ElementConfig, HandshakeConfig, LinkConfig, PrivateLinkConfig, TraceConfig};
 use sim::{Job, Outcome, Scenario};
 use tcp::{LinuxReceiver, Pacing, ReceiverConfig, Recovery, SelectiveConfig, SenderConfig};

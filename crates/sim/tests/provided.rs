@@ -1,12 +1,10 @@
 //! Congestion controls that a run brings along.
 
-mod common;
-
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
+use crate::common::{flow, link, scenario};
 use base::{RandomStream, Time};
-use common::{flow, link, scenario};
 use sim::{check, Engine, Progress, Scenario};
 use tcp::cc::{AckSample, CongestionControl, Needs, Provided, Provider, Signal, Window};
 use tcp::{ControlProgram, SelectiveConfig, SenderConfig};

@@ -1,11 +1,9 @@
 //! Sources of transfers, private links and sources without TCP, against theory, with intervals that were chosen before
 //! the run.
 
-mod common;
-
+use crate::common::{classic_of, flow, link, ns2, rfc, run, scenario, tcp_of, transfer_of};
 use base::cast::{to_index, trunc_to_u64};
 use base::Time;
-use common::{classic_of, flow, link, ns2, rfc, run, scenario, tcp_of, transfer_of};
 use net::BufferLimit;
 use sim::scenario::{ElementConfig, FlowConfig, LinkConfig, PrivateLinkConfig, SizeLaw, TimeLaw, TrafficConfig};
 use sim::{Outcome, Scenario, SequenceKind};

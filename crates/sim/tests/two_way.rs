@@ -1,17 +1,13 @@
 //! Two connections in opposite directions, whose data and ACKs share the queues: against ns-2 and against two queues by
 //! hand.
 
-mod common;
-#[path = "common/two_queues.rs"]
-mod two_queues;
-
+use crate::common::two_queues::{most_at_once, replay, Direction, Visit};
+use crate::common::{flow, link, ns2, run, scenario};
 use base::cast::to_u32;
 use base::Time;
-use common::{flow, link, ns2, run, scenario};
 use sim::scenario::{FlowConfig, LinkConfig};
 use sim::{Outcome, Scenario, SequenceKind};
 use tcp::{ClassicConfig, Recovery};
-use two_queues::{most_at_once, replay, Direction, Visit};
 
 /// A run of ns-2.35: two Reno connections in opposite directions over a link each way, 9180-byte segments, 40-byte
 /// ACKs, both from 0 s on, measured from 4 to 24 s. Pairs: the direction of connection i, that of connection j.

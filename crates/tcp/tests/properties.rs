@@ -1,10 +1,9 @@
 //! Properties that hold for every combination of the axes: a sender and a receiver are joined by a channel that loses
 //! packets, delays them, and keeps their order or not.
 
-mod axes;
-
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::axes;
 use base::cast::trunc_to_u64;
 use base::{Clock, Marks, RandomStream, Time};
 use proptest::prelude::*;

@@ -1,10 +1,8 @@
 //! A sender whose memory is used again for the next transfer is a new connection.
 
-mod selective_axes;
-
+use crate::selective_axes::selective;
 use base::{Clock, Marks, Time};
 use proptest::prelude::*;
-use selective_axes::selective;
 use tcp::{Ack, Actions, Classic, ClassicConfig, LossEvent, Recovered, Segment, Selected, Sender, SenderConfig};
 
 const CLOCK: Clock = Clock::new(1_000_000_000);

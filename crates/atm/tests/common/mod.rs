@@ -1,5 +1,4 @@
 //! Networks for the tests.
-#![allow(dead_code, reason = "each test uses a part")]
 
 pub mod max_min;
 

@@ -1,6 +1,10 @@
 //! Scenarios from few words, and runs of them.
-// Each test binary uses its part of this.
-#![allow(dead_code)]
+
+pub mod laws;
+pub mod random;
+pub mod recovery_laws;
+pub mod story;
+pub mod two_queues;
 
 use net::{BufferLimit, Counting, Discipline};
 use sim::scenario::{

@@ -1,7 +1,6 @@
 //! Two queues in opposite directions, each with the data of one flow and the ACKs of the other: a second computation,
 //! from the instants of sending, by Lindley's recursion alone.
 // Each test binary uses its part of this.
-#![allow(dead_code)]
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

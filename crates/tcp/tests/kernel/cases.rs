@@ -3,7 +3,7 @@
 use tcp::cc::SlowStart;
 use tcp::{Ecn, LossDetection, Pacing, SelectiveConfig, SendBuffer};
 
-use crate::{Case, Fate};
+use super::{Case, Fate};
 
 /// Returns a host of the recordings. Its clock is 5.006 ms ahead of a multiple of eight jiffies at their beginning.
 fn host(control: &str, loss_detection: LossDetection) -> SelectiveConfig {

@@ -1,0 +1,19 @@
+//! The tests of senders and receivers from outside as one program, which is linked once. A new file has its line here.
+
+mod application;
+mod axes;
+mod controls;
+mod dialogues;
+mod ecn;
+mod journal;
+mod kernel;
+mod kernel_paths;
+mod linux_acks;
+mod ns2_ecn;
+mod properties;
+mod reordering;
+mod selective_axes;
+mod spare_states;
+mod transfers;
+mod undo_responses;
+mod without_sack;
