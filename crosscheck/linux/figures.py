@@ -30,7 +30,8 @@ class Figures:
     drops : int
         Data packets dropped at the bottleneck in the whole run, retransmissions included.
     recoveries, retransmissions, timeouts : int
-        Fast recoveries entered, segments sent again and timer expiries in the whole run, of all flows.
+        Fast recoveries entered, segments sent again and timer expiries in the whole run, of all flows; those of SYNs
+        are left out.
     marks : int
         Data packets marked at the bottleneck in the whole run.
     cwnd_mean, cwnd_max : float

@@ -243,6 +243,8 @@ def read_figures(
         message = f"{experiment.name}: the guest's log has no counters of the bottleneck: {log[-500:]}"
         raise KernelError(message)
     after = windows["t"] >= experiment.warmup_s
+    # The kernel counts each SYN that its timer sends again in both (`tcp_retransmit_timer`, `__tcp_retransmit_skb`).
+    syns = counters.get("TcpExtTCPSynRetrans", 0)
     return Figures(
         goodput_mbps=tuple(_goodput_mbps(experiment, windows, flow) for flow in range(len(experiment.flows))),
         queue_ms=float(measured["q_mean_ms"]),
@@ -251,8 +253,8 @@ def read_figures(
         # Of handshakes some packets have no data, and the queue may drop them too.
         drops=int(dropped[1]) - int(measured["bare_drops"]),
         recoveries=counters.get("TcpExtTCPSackRecovery", 0) + counters.get("TcpExtTCPRenoRecovery", 0),
-        retransmissions=counters.get("TcpRetransSegs", 0),
-        timeouts=counters.get("TcpExtTCPTimeouts", 0),
+        retransmissions=counters.get("TcpRetransSegs", 0) - syns,
+        timeouts=counters.get("TcpExtTCPTimeouts", 0) - syns,
         marks=int(measured.get("marks", 0)),
         cwnd_mean=float(windows["cwnd"][after].mean()) if after.any() else 0.0,
         cwnd_max=float(windows["cwnd"][after].max()) if after.any() else 0.0,

@@ -50,6 +50,12 @@ def test_figures_are_read_from_what_a_run_leaves() -> None:
     assert kernel.read_figures(managed, windows(), ANALYSED, COUNTERS, LOG).queue_p95_ms == 20.5
 
 
+def test_syns_that_are_sent_again_are_no_retransmissions_of_data_and_no_timeouts() -> None:
+    counters = {**COUNTERS, "TcpRetransSegs": 26, "TcpExtTCPTimeouts": 4, "TcpExtTCPSynRetrans": 3}
+    found = kernel.read_figures(EXPERIMENT, windows(), ANALYSED, counters, LOG)
+    assert (found.retransmissions, found.timeouts) == (23, 1)
+
+
 def test_a_log_without_the_bottlenecks_counters_is_an_error() -> None:
     with pytest.raises(KernelError, match="read: the guest's log has no counters"):
         kernel.read_figures(EXPERIMENT, windows(), ANALYSED, COUNTERS, "guest: 6.1.192\n")
