@@ -68,7 +68,7 @@ class Checkout:
 
 @cache
 def _resolved_text(checkout: Checkout, path: Path, _text: str, options: tuple[str, ...]) -> str:
-    """Resolve a scenario in a process of the checkout, once for all rows that have it."""
+    """Resolve a scenario in a process of the checkout, once for all rows that have it, while its text is the same."""
     return checkout.python("ackclock", "resolve", str(path), *options)
 
 
