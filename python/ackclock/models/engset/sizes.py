@@ -18,7 +18,6 @@ TAIL_SHARE: Final = 0.1
 """Fraction of the files in the tail, H [1]."""
 PARETO_SHAPE: Final = 1.5
 """Shape of the Pareto tail, alpha [1]."""
-
 _LONGEST_SUM: Final = 1e7
 _NUMBER: Final = Limits(0.0, 1e8, low_included=True, high_included=True, whole=True, reason="sizes drawn at once")
 _SIZE: Final = Limits(high_included=True, unit="pkt")
