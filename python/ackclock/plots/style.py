@@ -44,7 +44,7 @@ def style(*, math: bool = False) -> AbstractContextManager[None]:
             "axes.grid": True,
             "axes.spines.right": False,
             "axes.spines.top": False,
-            "figure.autolayout": False,  # who wants either for his own pictures has this one laid out already
+            "figure.autolayout": False,  # a picture is laid out once, whatever a user has set for his own
             "figure.constrained_layout.use": False,
             "font.size": 12.0,
             "grid.alpha": 0.3,
