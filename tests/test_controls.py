@@ -386,7 +386,7 @@ def test_an_exception_of_the_constructor_ends_the_run() -> None:
         def __init__(self, connection: Connection) -> None:
             raise KeyError(connection.flow)
 
-    with pytest.raises(EngineError, match=r"Broken\.on_ack: KeyError: 'flow'"):
+    with pytest.raises(EngineError, match=r"Broken\.__init__: KeyError: 'flow'"):
         ackclock.run(one_flow("mine"), controllers={"mine": Broken})
 
 
@@ -434,7 +434,7 @@ class AwaitedTwice(Awaited):
 def test_a_method_whose_code_would_never_run_is_refused_at_the_start(control: Any, said: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         ackclock.run(one_flow("mine"), controllers={"mine": control})
-    assert f'argument controllers["mine"]: {said}allowed methods without yield and async' in str(caught.value)
+    assert f'controllers["mine"]: {said}allowed methods without yield and async' in str(caught.value)
 
 
 class ReturnsWindow(Fixed):
@@ -475,9 +475,9 @@ def test_a_resolved_scenario_runs_with_the_class_that_it_was_resolved_with() -> 
     assert resolved.programs["mine"].name == f"{__name__}.Fixed"
     assert ackclock.scenario.Resolved.from_json(resolved.to_json()) == resolved
     assert ackclock.run(resolved, controllers={"mine": Fixed}).flows.goodput_bps["flow"] > 0
-    with pytest.raises(ArgumentError, match='is not the congestion control "mine" of the scenario; given nothing'):
+    with pytest.raises(ArgumentError, match="is not the class that the scenario was resolved with; given nothing"):
         ackclock.run(resolved)
-    with pytest.raises(ArgumentError, match=r"is not the congestion control .mine. of the scenario; given .*Raises"):
+    with pytest.raises(ArgumentError, match=r"is not the class that the scenario was resolved with; given .*Raises"):
         ackclock.run(resolved, controllers={"mine": Raises})
 
 
@@ -507,6 +507,46 @@ def test_a_sweep_runs_a_class_and_keeps_its_points_by_its_source(tmp_path: Path)
         ackclock.sweep(one_flow("mine"), vary, controllers={"mine": Local}, out=tmp_path / "other", **how)
     with pytest.raises(SweepError, match="cluster: runs no congestion controls that are classes"):
         ackclock.sweep(one_flow("mine"), vary, controllers={"mine": Fixed}, cluster="tcp://127.0.0.1:1", **how)
+
+
+@pytest.mark.parametrize("lost", [[50], [198], [199], [100, 101, 102], [196, 197, 198, 199]])
+def test_lost_counts_each_packet_once_whoever_finds_it(lost: list[int]) -> None:
+    """ACKs find the first, RACK's timer and the tail loss probe those at the end of the transfer."""
+    found: list[int] = []
+
+    class Counts(Fixed):
+        def on_ack(self, ack: AckSample) -> None:
+            found.append(ack.lost)
+            super().on_ack(ack)
+
+    law = f'loss = {{ model = "packets", packets = {lost} }}'
+    scenario = one_flow("mine").replace('buffer = "40 pkt"', law) + '\nsize = "200 pkt"'
+    traced = {"trace.sequence": True}
+    kinds = (
+        ackclock.run(scenario, controllers={"mine": Counts}, overrides=traced, picture=False).traces["sequence"].kind
+    )
+    assert sum(found) == (kinds == "retransmitted").sum() >= len(lost)
+
+
+class Logs(CongestionControl):
+    """A control that keeps what changes in a global of its module."""
+
+    def on_ack(self, ack: AckSample) -> None:
+        LOGGED.append(ack.now)
+        self.cwnd += self.slow_start(ack) / self.cwnd
+
+    def on_congestion(self, signal: Signal) -> float:
+        return max(self.cwnd / 2, 2.0)
+
+
+LOGGED: list[float] = []
+
+
+def test_a_class_that_changes_while_it_runs_is_told_so() -> None:
+    resolved = ackclock.resolve(one_flow("mine"), controllers={"mine": Logs}, duration="1 s")
+    ackclock.run(resolved, controllers={"mine": Logs}, picture=False)
+    with pytest.raises(ArgumentError, match=r"has changed since .* or a global that its code names.*keep what changes"):
+        ackclock.run(resolved, controllers={"mine": Logs}, picture=False)
 
 
 @pytest.mark.parametrize("name", ["cwnd", "ssthresh"])

@@ -46,8 +46,8 @@ class CongestionControl(metaclass=_Made):
     """A congestion control; each connection (each transfer of a web source) has an object of its own.
 
     The sender finds losses, repairs them and sends; the control says how much may be in flight. Packets are whole,
-    times are in seconds. An object is made at the first call for its connection. An exception, or a window that is
-    not a number from 1 on, ends the run with an `EngineError`.
+    times are in seconds. An object is made right before the first call for its connection. An exception, or a window
+    that is not a number from 1 on, ends the run with an `EngineError`.
 
     Parameters
     ----------
@@ -174,13 +174,11 @@ Controllers = Mapping[str, type[CongestionControl]]
 """Classes by the name that scenarios give as `congestion_control`."""
 
 
-def check_controllers(function: str, controllers: object, taken: tuple[str, ...]) -> None:
+def check_controllers(controllers: object, taken: tuple[str, ...]) -> None:
     """Check that an argument holds classes of congestion controls, by names that are free.
 
     Parameters
     ----------
-    function : str
-        Name of the function that takes it.
     controllers : object
         The argument.
     taken : tuple of str
@@ -191,7 +189,7 @@ def check_controllers(function: str, controllers: object, taken: tuple[str, ...]
     ArgumentError
         If it does not.
     """
-    place = f"{function}(), argument controllers"
+    place = "controllers"
     if not isinstance(controllers, Mapping):
         allowed = 'a mapping of names to classes, such as {"mine": Mine}'
         raise ArgumentError(Fault(place, "is of a wrong type", repr(controllers)[:100], allowed))

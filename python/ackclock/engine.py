@@ -22,7 +22,7 @@ from ackclock.precision import (
 )
 from ackclock.replication import Replication
 from ackclock.scenario import Resolved
-from ackclock.scenario.programs import programs_of
+from ackclock.scenario.programs import ControlProgram, programs_of
 
 if TYPE_CHECKING:
     from ackclock._engine import Job
@@ -139,14 +139,21 @@ def run_resolved(
 def _controllers_of(resolved: Resolved, controllers: "Controllers | None") -> "Controllers":
     """Check that the scenario's controls are given, and are those that it was resolved with."""
     programs = resolved.programs
-    given = programs_of("run", controllers)
+    given = programs_of(controllers)
     for name, program in programs.items():
         if given.get(name) != program:
-            found = "nothing" if name not in given else f"{given[name].name}, digest {given[name].digest}"
-            allowed = f"{program.name}, digest {program.digest}"
-            problem = f'is not the congestion control "{name}" of the scenario'
-            raise ArgumentError(Fault("run(), argument controllers", problem, found, allowed))
+            raise ArgumentError(_other_control(name, given.get(name), program))
     return {name: (controllers or {})[name] for name in programs}
+
+
+def _other_control(name: str, found: ControlProgram | None, program: ControlProgram) -> Fault:
+    place = f'controllers["{name}"]'
+    if found is None or found.name != program.name:
+        given = "nothing" if found is None else found.name
+        return Fault(place, "is not the class that the scenario was resolved with", given, program.name)
+    problem = "has changed since the scenario was resolved: its source, its attributes, or a global that its code names"
+    hint = "keep what changes while it runs in the object, such as self.log (docs/controls.md)"
+    return Fault(place, problem, f"{found.name}, digest {found.digest}", f"digest {program.digest}", hint)
 
 
 @dataclass(frozen=True)

@@ -125,6 +125,8 @@ struct Control {
     /// The window that the object was given last.
     window: Window,
     last: Option<cc::AckSample>,
+    /// Packets that were taken to be lost until the last ACK that the object was given.
+    lost: u64,
     /// Rate at which packets are paced \[byte/s\]; `None`: as the flow's settings say.
     rate: Option<u64>,
     failure: Option<String>,
@@ -142,6 +144,7 @@ impl Control {
             object: None,
             window,
             last: None,
+            lost: 0,
             rate: None,
             failure: None,
             failed: false,
@@ -159,7 +162,8 @@ impl Control {
         }
         Python::attach(|py| {
             let found = self.prepared(py).and_then(|object| act(self, &object));
-            found.map_err(|fault| self.fail(py, method, fault)).ok()
+            let failed_in = if self.object.is_none() { "__init__" } else { method };
+            found.map_err(|fault| self.fail(py, failed_in, fault)).ok()
         })
     }
 
@@ -253,8 +257,9 @@ impl Control {
 impl CongestionControl for Control {
     fn on_ack(&mut self, ack: &cc::AckSample, window: &mut Window) {
         (self.window, self.last) = (*window, Some(*ack));
+        let lost = ack.lost_total - std::mem::replace(&mut self.lost, ack.lost_total);
         let found = self.call("on_ack", |control, object| {
-            let sample = Bound::new(object.py(), AckSample::of(ack, control.class.clock))?;
+            let sample = Bound::new(object.py(), AckSample::of(ack, lost, control.class.clock))?;
             without_result(&object.call_method1(intern!(object.py(), "on_ack"), (sample,))?)?;
             read_window(object)
         });

@@ -79,7 +79,8 @@ impl AckSample {
 }
 
 impl AckSample {
-    pub(crate) fn of(ack: &cc::AckSample, clock: Clock) -> AckSample {
+    /// Returns what an object sees of an ACK, with the packets that were taken to be lost since the ACK before.
+    pub(crate) fn of(ack: &cc::AckSample, lost: u64, clock: Clock) -> AckSample {
         let span = ack.rate.and_then(|rate| rate.span);
         let rate = |span: Span| {
             span.interval.filter(|&interval| interval > 0).map(|us| f64::from(span.delivered) * 1e6 / us as f64)
@@ -89,7 +90,7 @@ impl AckSample {
             now: clock.seconds(ack.now),
             acked: ack.acked,
             marked: ack.marked,
-            lost: ack.lost,
+            lost: base::cast::to_u32(base::cast::to_index(lost)),
             state: STATES[ack.state as usize],
             may_grow: ack.may_grow,
             cwnd_limited: ack.cwnd_limited,

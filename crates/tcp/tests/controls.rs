@@ -103,6 +103,7 @@ impl Connection {
             acked,
             marked,
             lost,
+            lost_total: self.lost,
             state,
             may_grow,
             cwnd_limited,

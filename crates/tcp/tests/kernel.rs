@@ -66,6 +66,7 @@ const START: AckSample = AckSample {
     acked: 0,
     marked: 0,
     lost: 0,
+    lost_total: 0,
     state: State::Open,
     may_grow: true,
     cwnd_limited: true,

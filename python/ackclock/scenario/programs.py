@@ -27,13 +27,11 @@ class ControlProgram:
     digest: str | None
 
 
-def programs_of(function: str, controllers: "Controllers | None") -> Mapping[str, ControlProgram]:
+def programs_of(controllers: "Controllers | None") -> Mapping[str, ControlProgram]:
     """Check the classes that a function was given, and identify them.
 
     Parameters
     ----------
-    function : str
-        Its name, for messages.
     controllers : mapping of str to type, optional
         The classes by name.
 
@@ -53,5 +51,5 @@ def programs_of(function: str, controllers: "Controllers | None") -> Mapping[str
     from ackclock.control_identity import identity  # noqa: PLC0415
     from ackclock.controls import check_controllers  # noqa: PLC0415
 
-    check_controllers(function, controllers, tuple(CONGESTION_CONTROLS))
+    check_controllers(controllers, tuple(CONGESTION_CONTROLS))
     return {name: ControlProgram(*identity(control)) for name, control in controllers.items()}

@@ -127,7 +127,7 @@ def load(origin: str | Path | Mapping[str, Any], *, controllers: "Controllers | 
       scenario: [[flow]] is missing; write one table for each flow, with at least path = ["satellite"]
     """
     check_arguments("load", origin=(origin, ORIGIN))
-    return checked(replace(read_source(origin), controls=programs_of("load", controllers)))
+    return checked(replace(read_source(origin), controls=programs_of(controllers)))
 
 
 def with_overrides(
@@ -161,7 +161,7 @@ def with_overrides(
     """
     scenarios = instance_of("a Scenario, which load() gives", Scenario)
     check_arguments("with_overrides", scenario=(scenario, scenarios), overrides=(overrides, OVERRIDES))
-    controls = {**scenario.source.controls, **programs_of("with_overrides", controllers)}
+    controls = {**scenario.source.controls, **programs_of(controllers)}
     return checked(replace(overridden(scenario.source, overrides), controls=controls))
 
 

@@ -67,8 +67,11 @@ pub struct AckSample {
     pub acked: u32,
     /// Packets of these that the receiver reports as marked (Linux's `delivered_ce`).
     pub marked: u32,
-    /// Packets that are taken to be lost since the ACK before, lost retransmissions included.
+    /// Packets that the ACK shows to be lost, lost retransmissions included; not those that timers found (Linux
+    /// `rate_sample.losses`).
     pub lost: u32,
+    /// Packets that were taken to be lost so far, by ACKs and by timers.
+    pub lost_total: u64,
     /// State of congestion after the ACK.
     pub state: State,
     /// Whether the window may grow: no reduction is going on, and in-order or selectively acknowledged data arrived.
@@ -372,6 +375,7 @@ pub(crate) mod tests {
             acked,
             marked: 0,
             lost: 0,
+            lost_total: 0,
             state: State::Open,
             may_grow: true,
             cwnd_limited: true,

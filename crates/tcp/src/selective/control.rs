@@ -28,6 +28,7 @@ impl Selective {
             acked,
             marked: seen.marks,
             lost: 0,
+            lost_total: self.board.marked_lost,
             state: self.state,
             may_grow: false,
             cwnd_limited: self.is_cwnd_limited(),

@@ -47,6 +47,7 @@ impl Selective {
             acked: low_u32(ack.next - una),
             marked: 0,
             lost: 0,
+            lost_total: self.board.marked_lost,
             state: State::Open,
             may_grow: false,
             cwnd_limited: self.is_cwnd_limited(),

@@ -273,7 +273,8 @@ impl Selective {
             self.set_timer(now);
         }
         sample.acked = to_u32(to_index(self.board.delivered - delivered));
-        sample.lost = to_u32(to_index(self.board.marked_lost - lost));
+        sample.lost_total = self.board.marked_lost;
+        sample.lost = to_u32(to_index(sample.lost_total - lost));
         self.control_window(&mut sample, &seen);
         let before = (self.board.nxt(), self.total_retransmitted);
         self.repair(now, repair, actions);
