@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "scenario": {"control_identity", "controls", "errors", "nested", "quantities", "tables", "units"},
     "models": {"errors", "nested", "units"},
     "replication": {"scenario"},
-    "stats": set[str](),
+    "stats": {"quantities"},
     "wording": {"units"},
     "histograms": {"replication"},
     "delays": {"histograms", "paths", "quantities", "replication", "scenario"},
@@ -98,7 +98,7 @@ MAY_IMPORT = {
     "stored": {"completions", "delays", "errors", "quantities", "scenario", "summary", "traces"},
     "storage": {"errors", "folders", "stored"},
     "quantities": set[str](),
-    "precision": {"batches", "replication", "scenario", "stats", "summary", "wording"},
+    "precision": {"batches", "quantities", "replication", "scenario", "stats", "summary", "wording"},
     "result": {
         *{"batches", "classes", "completions", "cycles", "delays", "errors", "findings", "pictured", "pings"},
         *{
@@ -146,7 +146,7 @@ MAY_IMPORT = {
         },
         *{"report", "result", "scenario", "stories", "tables", "traces", "units"},
     },
-    "notebook": {"errors", "lab", "result"},
+    "notebook": {"errors", "lab", "result", "scenario"},
     "progress": set[str](),
     "mahimahi": {"api", "engine", "errors", "scenario"},
     "console": {"comparison", "terminal"},

@@ -75,7 +75,7 @@ def test_the_number_of_replications_is_expected_from_the_interval_so_far() -> No
         ((1000.0,) * 4 + (1001.0,), 0),
         ((1000.0, 1200.0) * 9, 2),
         ((1000.0, 1200.0) * 10, 0),
-        ((0.0,) * 5, 0),
+        ((0.0,) * 5, 5),  # nothing seen so far is not known to be nothing
     ],
 )
 def test_batches_follow_until_it_is_precise_or_there_are_most(delivered: tuple[float, ...], further: int) -> None:
@@ -196,3 +196,44 @@ def test_a_real_run_is_the_same_for_any_number_of_threads() -> None:
     assert precision is not None
     assert alone.summary["replications"] % 4 == 0
     assert precision["reached"] <= 0.08 or alone.summary["replications"] == 24
+
+
+LINE = """
+[[link]]
+name = "line"
+rate = "10 Mbit/s"
+delay = "18 ms"
+buffer = "50 pkt"
+loss = { model = "bernoulli", probability = 0.001 }
+[[flow]]
+name = "one"
+path = ["line"]
+[run]
+duration = "5 s"
+replications = 4
+"""
+
+
+def test_a_percentile_is_known_to_a_bucket_of_its_histogram_and_no_better() -> None:
+    result = ackclock.run(LINE, picture=False)
+    row = result.summary["flows"][0]["rtt_p95_s"]
+    assert row["high"] - row["low"] >= 2 * 0.008 * row["mean"]
+    precise = {"run.precision": {"quantity": "flow.one.rtt_p95", "within": "0.5%", "most": 10}}
+    with pytest.raises(ScenarioError, match=r"within.*is less than what is known of a percentile.*allowed above 0.8%"):
+        ackclock.run(LINE, overrides=precise)
+
+
+def test_the_precision_of_a_percentile_is_not_better_than_a_bucket() -> None:
+    precise = {"run.precision": {"quantity": "flow.one.rtt_p95", "within": "50%", "most": 10, "batch": 4}}
+    found = ackclock.run(LINE, overrides=precise, picture=False).summary["precision"]
+    assert found is not None
+    assert 0.008 <= found["reached"] <= 0.5
+
+
+def test_a_loss_that_no_replication_has_seen_is_not_known_to_be_none() -> None:
+    rare = {"link.line.loss.probability": 1e-9, "link.line.buffer": "unlimited", "flow.one.tcp.max_window": "20 pkt"}
+    precise = {"run.precision": {"quantity": "flow.one.loss", "within": "5%", "most": 6, "batch": 3}}
+    summary = ackclock.run(LINE, overrides=rare | precise, picture=False).summary
+    assert summary["flows"][0]["loss_fraction"]["mean"] == 0.0
+    assert summary["replications"] == 6
+    assert any(line.startswith("flow.one.loss_fraction is not known") for line in summary["warnings"])

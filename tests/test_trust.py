@@ -33,6 +33,19 @@ def test_a_run_that_holds_one_loss_warns_and_names_the_length() -> None:
     assert "its long-run means are not" in trust_text(summary, 0.95)
 
 
+def test_each_replication_has_a_cycle_that_is_cut_off() -> None:
+    """What each of them needs to begin with is not divided by their number."""
+    text = RENO.format(duration="40 s", more="")
+    spread = {"flow.flow.start_spread": "1 s", "run.replications": 4}
+    summary = ackclock.run(text, overrides=spread, picture=False).summary
+    (warning,) = (line for line in summary["warnings"] if "loss cycle" in line)
+    needed = re.search(r"10 need run.duration of about ([0-9.]+) s", warning)
+    assert needed is not None
+    longer = ackclock.run(text, duration=f"{needed[1]} s", overrides=spread, picture=False).summary["loss_cycles"]
+    assert longer is not None
+    assert longer["fewest"] >= 9.0
+
+
 def test_replications_that_would_all_be_the_same_are_not_run_and_that_is_said() -> None:
     text = RENO.format(duration="400 s", more="")
     result = ackclock.run(text, replications=20, picture=False)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ackclock.errors import AdviceError as AdviceError
     from ackclock.errors import ArgumentError as ArgumentError
     from ackclock.errors import EngineError as EngineError
+    from ackclock.errors import LimitError as LimitError
+    from ackclock.errors import LongRunWarning as LongRunWarning
     from ackclock.errors import ModelError as ModelError
     from ackclock.errors import ResultError as ResultError
     from ackclock.errors import ScenarioError as ScenarioError
@@ -48,6 +50,8 @@ _HOMES = {
     "AdviceError": "ackclock.errors",
     "ArgumentError": "ackclock.errors",
     "EngineError": "ackclock.errors",
+    "LimitError": "ackclock.errors",
+    "LongRunWarning": "ackclock.errors",
     "ModelError": "ackclock.errors",
     "ResultError": "ackclock.errors",
     "ScenarioError": "ackclock.errors",
@@ -62,6 +66,8 @@ __all__ = [
     "ArgumentError",
     "CongestionControl",
     "EngineError",
+    "LimitError",
+    "LongRunWarning",
     "ModelError",
     "Result",
     "ResultError",

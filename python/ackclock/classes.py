@@ -10,7 +10,7 @@ from ackclock.delays import delays_of
 from ackclock.quantities import CLASS_QUANTITIES
 from ackclock.replication import Columns, Replication
 from ackclock.scenario import Resolved
-from ackclock.stats import estimates, ratio
+from ackclock.stats import estimates_of_rows, ratio
 
 Values = NDArray[np.float64]
 OTHERS: Final = 2**32 - 1
@@ -40,16 +40,10 @@ def class_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[
         return []
     values = [_values(resolved, one) for one in replications]
     confidence, exact = resolved.run.confidence, resolved.is_deterministic
-    columns = [
-        estimates(np.stack([table[name] for table in values]), confidence, exact=exact) for name in CLASS_QUANTITIES
-    ]
+    rows = estimates_of_rows(values, CLASS_QUANTITIES, confidence, exact=exact)
     seen = np.sum([table["rows"]["arrived_packets"] for table in tables], axis=0) > 0
-    named = zip(_names(resolved, tables[0]["rows"]), zip(*columns, strict=True), seen, strict=True)
-    return [
-        {"link": link, "name": name, **dict(zip(CLASS_QUANTITIES, row, strict=True))}
-        for (link, name), row, known in named
-        if known
-    ]
+    named = zip(_names(resolved, tables[0]["rows"]), rows, seen, strict=True)
+    return [{"link": link, "name": name, **row} for (link, name), row, known in named if known]
 
 
 def class_values(resolved: Resolved, replication: Replication) -> tuple[list[str], dict[str, Values]]:

@@ -14,7 +14,7 @@ from ackclock.quantities import COMPLETION_QUANTITIES
 from ackclock.replication import Columns, Replication
 from ackclock.scenario import Resolved, ResolvedFlow
 from ackclock.scenario.copies import described_name
-from ackclock.stats import estimates
+from ackclock.stats import estimates_of_rows
 from ackclock.wording import percent, plural, seconds
 
 COMPLETION_TIMES: Final = "completion_times"
@@ -64,14 +64,8 @@ def completion_rows(resolved: Resolved, replications: Sequence[Replication]) -> 
         return []
     tables = [completion_values(resolved, one) for one in replications]
     confidence, exact = resolved.run.confidence, resolved.is_deterministic
-    columns = [
-        estimates(np.stack([table[name] for table in tables]), confidence, exact=exact)
-        for name in COMPLETION_QUANTITIES
-    ]
-    return [
-        {"name": flow.name, "flows": flow.count, **dict(zip(COMPLETION_QUANTITIES, row, strict=True))}
-        for flow, row in zip(groups, zip(*columns, strict=True), strict=True)
-    ]
+    rows = estimates_of_rows(tables, COMPLETION_QUANTITIES, confidence, exact=exact)
+    return [{"name": flow.name, "flows": flow.count, **row} for flow, row in zip(groups, rows, strict=True)]
 
 
 def completion_frame(resolved: Resolved, replications: Sequence[Replication]) -> dict[str, pd.DataFrame]:

@@ -136,7 +136,7 @@ def _few(resolved: Resolved, few: list[tuple[float, float, ResolvedFlow]], finis
     if not few:
         return
     cycles, begun, flow = min(few, key=lambda one: one[1])
-    needed = _needed(resolved, (FEWEST_CYCLES + 1) / begun)
+    needed = _needed(resolved, (FEWEST_CYCLES + finished) / begun)
     others = f" ({plural(len(few), 'flow')} fewer than {FEWEST_CYCLES})" if len(few) > 1 else ""
     runs = " of all replications" if finished > 1 else ""
     yield (

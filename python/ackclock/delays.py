@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ackclock.histograms import merged, middles_s, percentiles_of_rows
 from ackclock.paths import changing_rates, empty_round_trip_s
-from ackclock.quantities import FLOW_DELAYS, LINK_DELAYS, PERCENTILES
+from ackclock.quantities import BUCKET_ERROR, FLOW_DELAYS, LINK_DELAYS, PERCENTILES
 from ackclock.replication import Columns, Replication
 from ackclock.scenario import Element, Resolved
 
@@ -22,9 +22,6 @@ Values = NDArray[np.float64]
 DISTRIBUTION: Final = "delay_distribution"
 """Name of the table of all delays by flow and link."""
 HISTOGRAMS: Final[tuple[Literal["round_trip", "excess", "wait"], ...]] = ("round_trip", "excess", "wait")
-
-_ERROR: Final = 0.008
-"""Largest relative difference between a value of a histogram and what was measured."""
 
 
 def flow_delays(resolved: Resolved, replication: Replication) -> dict[str, Values]:
@@ -195,7 +192,7 @@ def _not_below(resolved: Resolved, values: Mapping[str, Values]) -> dict[str, Va
     least = np.array([empty_round_trip_s(resolved, row) for row in resolved.rows])
     least = np.fmin(least, values["max"])
     return {
-        name: np.where(steady & (found < least) & (found > (1.0 - _ERROR) * least), least, found)
+        name: np.where(steady & (found < least) & (found > (1.0 - BUCKET_ERROR) * least), least, found)
         for name, found in values.items()
     }
 

@@ -10,7 +10,7 @@ from ackclock.histograms import percentiles
 from ackclock.quantities import PING_QUANTITIES
 from ackclock.replication import Replication
 from ackclock.scenario import Resolved, ResolvedFlow
-from ackclock.stats import estimates, ratio
+from ackclock.stats import estimates_of_rows, ratio
 
 _FRACTIONS: Final = (0.5, 0.95, 0.99)
 
@@ -71,10 +71,5 @@ def ping_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[d
         return []
     tables = [ping_values(resolved, one) for one in replications]
     confidence, exact = resolved.run.confidence, resolved.is_deterministic
-    columns = [
-        estimates(np.stack([table[name] for table in tables]), confidence, exact=exact) for name in PING_QUANTITIES
-    ]
-    return [
-        {"name": flow.name, "flows": flow.count, **dict(zip(PING_QUANTITIES, row, strict=True))}
-        for flow, row in zip(groups, zip(*columns, strict=True), strict=True)
-    ]
+    rows = estimates_of_rows(tables, PING_QUANTITIES, confidence, exact=exact)
+    return [{"name": flow.name, "flows": flow.count, **row} for flow, row in zip(groups, rows, strict=True)]

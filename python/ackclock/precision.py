@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.batches import intervals, is_exact, residuals
+from ackclock.quantities import bucket_error
 from ackclock.replication import Replication
 from ackclock.scenario import Resolved
 from ackclock.scenario.resolved import ALL_FLOWS, PrecisionSettings
@@ -150,16 +151,16 @@ def _of_replications(
     """Compute half the interval of each mean over replications, over it [1]."""
     tables = [replication_values(resolved, one)[wanted.element][wanted.quantity] for one in replications]
     means = np.stack([_means(resolved, wanted, table) for table in tables])
-    return [_relative(one) for one in estimates(means, resolved.run.confidence, exact=resolved.is_deterministic)]
+    found = estimates(
+        means, resolved.run.confidence, exact=resolved.is_deterministic, error=bucket_error(wanted.quantity)
+    )
+    return [_relative(one) for one in found]
 
 
 def _relative(found: Estimate) -> float | None:
     if found["mean"] is None or found["low"] is None or found["high"] is None:
         return None
-    half = (found["high"] - found["low"]) / 2.0
-    if half == 0.0:
-        return 0.0
-    return half / abs(found["mean"]) if found["mean"] else None
+    return (found["high"] - found["low"]) / 2.0 / abs(found["mean"]) if found["mean"] else None
 
 
 def _within_one_run(

@@ -2,6 +2,8 @@
 
 PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 """The percentiles of delays: the part of the packets whose delay is at most the value."""
+BUCKET_ERROR = 0.008
+"""Largest relative difference between a value of a histogram, the middle of a bucket, and what was measured."""
 DELAY_KINDS = ("rtt", "delay", "queueing")
 """Delays of a flow: round trips, one-way delays, and the part of these that is waiting."""
 
@@ -115,6 +117,17 @@ QUANTITIES = {
     "ping": PING_QUANTITIES,
 }
 UNITS = ("_bps", "_fraction", "_packets", "_s")
+
+
+def bucket_error(quantity: str) -> float:
+    """Return the relative error that a quantity has from a histogram: that of a bucket for percentiles.
+
+    Examples
+    --------
+    >>> bucket_error("rtt_p95_s"), bucket_error("slowdown_p50"), bucket_error("rtt_max_s")
+    (0.008, 0.008, 0.0)
+    """
+    return BUCKET_ERROR if without_unit(quantity).endswith(tuple(f"_{name}" for name in PERCENTILES)) else 0.0
 
 
 def without_unit(quantity: str) -> str:

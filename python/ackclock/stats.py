@@ -1,11 +1,13 @@
 """Means over replications and their confidence intervals."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ackclock.quantities import bucket_error
 
 _ROUNDING = 1e-12
 """Relative difference that two ways to round one sum make, and more."""
@@ -55,7 +57,13 @@ def estimate(values: Iterable[float], confidence: float, *, exact: bool = False)
     return estimates(np.array([list(values)], dtype=float).T, confidence, exact=exact)[0]
 
 
-def estimates(values: NDArray[np.float64], confidence: float, *, exact: bool = False) -> list[Estimate]:
+def estimates(
+    values: NDArray[np.float64],
+    confidence: float,
+    *,
+    exact: bool = False,
+    error: float | NDArray[np.float64] = 0.0,
+) -> list[Estimate]:
     """Compute `estimate` of each column of a table with a row a replication.
 
     Parameters
@@ -64,6 +72,9 @@ def estimates(values: NDArray[np.float64], confidence: float, *, exact: bool = F
         Replications by quantities.
     confidence, exact
         As for `estimate`.
+    error : float or array of float
+        Relative error [1] of all values of a column, by which half the interval is larger: that of a histogram's
+        bucket, which replications may share.
 
     Returns
     -------
@@ -74,9 +85,36 @@ def estimates(values: NDArray[np.float64], confidence: float, *, exact: bool = F
     counts = known.sum(axis=0)
     means = np.where(known, values, 0.0).sum(axis=0) / np.maximum(counts, 1)
     squares = (np.where(known, values - means, 0.0) ** 2).sum(axis=0)
-    halves = np.zeros(len(counts)) if exact else _half_widths(squares, counts, confidence)
+    halves = np.zeros(len(counts)) if exact else _half_widths(squares, counts, confidence) + error * np.abs(means)
     columns = zip(means.tolist(), halves.tolist(), counts.tolist(), strict=True)
     return [_estimate(mean, half, n) for mean, half, n in columns]
+
+
+def estimates_of_rows(
+    tables: Sequence[Mapping[str, NDArray[np.float64]]], names: Sequence[str], confidence: float, *, exact: bool
+) -> list[dict[str, Estimate]]:
+    """Compute each quantity of each row of tables, one a replication.
+
+    Parameters
+    ----------
+    tables : sequence of mapping of str to array of float
+        By quantity a value for each row.
+    names : sequence of str
+        The quantities to compute. The interval of a percentile is wider by the error of a histogram's bucket.
+    confidence, exact
+        As for `estimate`.
+
+    Returns
+    -------
+    list of dict
+        The quantities of each row by name.
+    """
+    # All in one call: by replication the quantities of the first row, of the second one, ...
+    values = np.stack([np.column_stack([table[name] for name in names]).ravel() for table in tables])
+    errors = np.tile([bucket_error(name) for name in names], values.shape[1] // len(names))
+    found = estimates(values, confidence, exact=exact, error=errors)
+    rows = (found[start : start + len(names)] for start in range(0, len(found), len(names)))
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _half_widths(squares: NDArray[np.float64], counts: NDArray[np.int64], confidence: float) -> NDArray[np.float64]:

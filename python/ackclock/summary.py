@@ -16,7 +16,7 @@ from ackclock.replication import Columns, Replication, grouped
 from ackclock.scenario import Element, Resolved, ResolvedFlow
 from ackclock.scenario.copies import described_name
 from ackclock.scenario.resolved import ALL_FLOWS
-from ackclock.stats import estimates, fraction, ratio
+from ackclock.stats import estimates_of_rows, fraction, ratio
 
 Values = NDArray[np.float64]
 _OF_TCP = ("cwnd_mean_packets", "cwnd_max_packets", "rtt_mean_s")
@@ -244,15 +244,8 @@ def quantity_places(resolved: Resolved, element: str, name: str) -> list[int]:
 def _rows(
     resolved: Resolved, elements: Sequence[ResolvedFlow | Element], tables: Sequence[dict[str, Values]]
 ) -> list[dict[str, Any]]:
-    confidence, exact = resolved.run.confidence, resolved.is_deterministic
-    # All in one call: by replication the quantities of the first row, of the second one, ...
-    values = np.stack([np.column_stack(list(table.values())).ravel() for table in tables])
-    found = estimates(values, confidence, exact=exact)
-    rows = (found[start : start + len(tables[0])] for start in range(0, len(found), len(tables[0])))
-    return [
-        {"name": element.name, **dict(zip(tables[0], row, strict=True))}
-        for element, row in zip(elements, rows, strict=True)
-    ]
+    rows = estimates_of_rows(tables, list(tables[0]), resolved.run.confidence, exact=resolved.is_deterministic)
+    return [{"name": element.name, **row} for element, row in zip(elements, rows, strict=True)]
 
 
 def _flow_values(flows: Columns, packet_bits: Values, time_s: Values) -> dict[str, Values]:

@@ -3,13 +3,14 @@
 import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
 
 import ackclock
-from ackclock.errors import ScenarioError
+from ackclock.errors import ArgumentError, ScenarioError
 from ackclock.lab.serving import begin_with
 from ackclock.notebook.bundle import MODULES, OURS, page, script
 from ackclock.notebook.live import Widget
@@ -190,3 +191,12 @@ def test_in_a_browser_a_slider_redraws_the_curves(browser: Any, made: Widget, vi
     host.screenshot(path=str(tmp_path / "widget.png"))
     host.close()
     assert faults == []
+
+
+def test_a_widget_takes_text_and_paths_and_refuses_anything_else(tmp_path: Path) -> None:
+    text = begin_with(None)[0] + "\n# mine\n"
+    (tmp_path / "mine.toml").write_text(text)
+    assert ackclock.widget(text).toml == text
+    assert ackclock.widget(tmp_path / "mine.toml").toml == text
+    with pytest.raises(ArgumentError, match=r'argument "scenario": .* given 3; allowed a path, or None'):
+        ackclock.widget(3)  # type: ignore[arg-type]

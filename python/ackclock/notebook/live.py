@@ -1,6 +1,7 @@
 """The widget: messages of the page in the notebook, and the work that answers them, bounded as the lab's."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any, Final
 
@@ -11,6 +12,8 @@ from ackclock.lab.serving import begin_with
 from ackclock.lab.work import KINDS
 from ackclock.notebook.bundle import OURS, page
 from ackclock.result import Result
+from ackclock.scenario.arguments import PATH, check_arguments
+from ackclock.scenario.source import read_source
 
 Json = dict[str, Any]
 Send = Callable[[Json], None]
@@ -81,13 +84,14 @@ class Widget:
                 self._view.send({"answers": content["asks"], "line": {"kind": "superseded"}})
 
 
-def widget(scenario: str | None = None) -> Widget:
+def widget(scenario: str | Path | None = None) -> Widget:
     """Show a scenario in a notebook with sliders, its path and its curves, which follow each change.
 
     Parameters
     ----------
-    scenario : str, optional
-        The path of a TOML file, or the name of a ready scenario; the lab's first lesson by default.
+    scenario : str or Path, optional
+        The path of a TOML file, the name of a ready scenario, or TOML text (a string with a line break); the lab's
+        first lesson by default.
 
     Returns
     -------
@@ -98,6 +102,8 @@ def widget(scenario: str | None = None) -> Widget:
     ------
     ScenarioError
         If the scenario cannot be read, or the packages of the extra `notebook` are not installed.
+    ArgumentError
+        If it is neither a text nor a path.
 
     Notes
     -----
@@ -114,7 +120,9 @@ def widget(scenario: str | None = None) -> Widget:
     except ImportError as error:
         problem = f"needs a package that is not installed: {error.name}"
         raise ScenarioError([Fault(_WHERE, problem, hint='pip install "ackclock[notebook]"')], _WHERE) from None
-    toml, _ = begin_with(scenario)
+    check_arguments("widget", scenario=(scenario, PATH.or_none()))
+    given = None if scenario is None else str(scenario)
+    toml = read_source(given).text or "" if given is not None and "\n" in given else begin_with(given)[0]
     return Widget(toml, anywidget.AnyWidget(_esm=(OURS / "widget.js").read_text(encoding="utf-8")))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from ackclock.errors import Fault
-from ackclock.quantities import FLOW_DELAYS, LINK_DELAYS, QUANTITIES, quantity_of, without_unit
+from ackclock.quantities import FLOW_DELAYS, LINK_DELAYS, QUANTITIES, bucket_error, quantity_of, without_unit
 from ackclock.scenario.places import Places
 from ackclock.scenario.resolved import ALL_FLOWS, ElementName, PrecisionSettings
 from ackclock.scenario.schema import Precision, Run
@@ -58,6 +58,9 @@ def precision_faults(places: Places, run: Run, names: Mapping[str, Sequence[str]
         quantities = [without_unit(quantity) for quantity in QUANTITIES[element]]
         problem = f'a {element} has no quantity "{word[:60]}"'
         yield places.fault(place, problem, allowed=", ".join(quantities), hint=did_you_mean(word, quantities))
+    elif precision.within <= (error := bucket_error(str(quantity_of(element, word)))):
+        problem = "is less than what is known of a percentile, which is that of a histogram's buckets"
+        yield places.fault((*_LOCATION, "within"), problem, allowed=f"above {100 * error:g}%")
 
 
 def unmeasured_delay_faults(places: Places, precision: Precision) -> Iterator[Fault]:
