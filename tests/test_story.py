@@ -300,3 +300,17 @@ def test_a_packet_that_nothing_acknowledges_is_followed_for_as_long_as_it_takes_
 def test_a_policer_drops_what_its_bucket_has_no_tokens_for() -> None:
     story = ackclock.run("policer-10", overrides={"run.duration": "25 s"}, picture=False).story(loss=2)
     assert "was dropped by the policer policer: its bucket of 60 kB lacked tokens" in words(story)
+
+
+def test_windows_of_the_next_transfer_are_not_of_the_one_that_lost() -> None:
+    """A web source's transfers have connections of their own: their windows are not the lost one's that came back."""
+    web = 'traffic = { kind = "web", size = "60 pkt", off = "50 ms" }'
+    result = run("linux-cubic", lost(30), web)
+    facts = result.story(loss=1).facts
+    traced = run("linux-cubic", lost(30), web, overrides={"trace.state": True}).traces["state"]
+    starts = traced["time_s"][traced["event"] == "start"]
+    following = starts[starts > facts["recovery_s"]].min()
+    assert facts["next_transfer_s"] == following
+    assert facts["window_back_s"] is None or facts["window_back_s"] < following
+    assert facts["cwnd_before"] > facts["cwnd_after"]
+    assert "as large as before: not in this transfer" in str(result.story(loss=1))

@@ -183,3 +183,37 @@ def test_xarray_knows_the_accessor_whichever_is_imported_first(first: str) -> No
 
 def test_importing_ackclock_does_not_import_xarray() -> None:
     subprocess.run([sys.executable, "-c", "import ackclock, sys; assert 'xarray' not in sys.modules"], check=True)
+
+
+def test_fields_in_step_are_all_shown_and_tell_points_apart(tmp_path: Path) -> None:
+    rates, rtts = ("link.line.rate", "link.line.buffer"), ["5 Mbit/s", "9 Mbit/s"]
+    pairs = [(rtts[0], "50 pkt"), (rtts[0], "15 pkt"), (rtts[1], "15 pkt")]
+    data = ackclock.sweep(SCENARIO, {rates: pairs}, out=tmp_path, replications=2, jobs=1)
+    lines = [line.split() for line in str(data.ackclock).splitlines()]
+    assert ["link.line.rate", "link.line.buffer", "flow"] in [line[:3] for line in lines]
+    assert ["5", "Mbit/s", "15", "pkt", "one"] in [line[:5] for line in lines]
+    (panel,) = data.ackclock.chart("flow_throughput").panels
+    words = ["5 Mbit/s, 50 pkt", "5 Mbit/s, 15 pkt", "9 Mbit/s, 15 pkt"]
+    assert (panel.x_label, panel.x_ticks) == ("link.line.rate & link.line.buffer", words)
+    assert all(curve.x.tolist() == [0.0, 1.0, 2.0] for curve in panel.curves)
+    (shown,) = data.isel({rates[0]: [1, 2]}).ackclock.chart("flow_throughput").panels
+    assert (shown.x_label, shown.x_ticks) == ("link.line.rate [Mbit/s], in step with link.line.buffer", None)
+
+
+def test_seeds_that_a_float_would_round_are_told_apart() -> None:
+    seeds = [2**53, 2**53 + 1]
+    data = ackclock.sweep(SCENARIO, {"run.seed": seeds}, duration="1 s", replications=1, jobs=1)
+    assert data["run.seed"].values.tolist() == ["9007199254740992", "9007199254740993"]
+
+
+def test_the_interval_of_a_percentile_is_at_least_a_bucket_of_its_histogram(data: xr.Dataset) -> None:
+    found = data.ackclock.interval("flow_rtt_p95")
+    assert bool((found["high"] - found["low"] >= 2 * 0.008 * found["mean"] * (1 - 1e-9)).all())
+
+
+def test_values_that_are_not_there_are_not_too_few_replications(data: xr.Dataset) -> None:
+    none = data.where(data.flow_throughput_bps > 1e12)
+    with pytest.raises(
+        SweepError, match='"flow_throughput" has no value: nothing was measured, or nothing is left of it'
+    ):
+        none.ackclock.interval("flow_throughput")

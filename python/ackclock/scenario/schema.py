@@ -186,7 +186,9 @@ class Run(Table):
 class Trace(Table):
     """Selection of what is recorded; what is not asked for costs nothing."""
 
-    cwnd: Switch = entry("cwnd, ssthresh, packets in flight and RTO of each flow at each change", default=False)
+    cwnd: Switch = entry(
+        "each change of cwnd of each flow, with ssthresh, packets in flight and RTO at that instant", default=False
+    )
     rtt: Switch = entry("round-trip times as measured", default=False)
     sequence: Switch = entry("packets sent and acknowledged", default=False)
     queue: Switch = entry("queue length at each change", default=False)

@@ -48,7 +48,8 @@ class Story(Printed):
     facts : mapping of str to object
         The same as numbers: `sent_s`, `arrived_s`, `acknowledged_s`, `copies`, and of a loss `found_s`, `recovery_s`
         (when the recovery began), `cause`, `spurious`, `repaired_s`, `cwnd_before`, `cwnd_after`, `ssthresh_after`,
-        `recovered_s`, `window_back_s`; None if it did not happen in the run.
+        `recovered_s`, `window_back_s`, `next_transfer_s` (when a web source began its next transfer, by a connection
+        of its own); None if it did not happen in the run.
     """
 
     flow: str
@@ -185,8 +186,7 @@ def story_of_packet(resolved: Resolved, traces: Traces, flow: str, packet: int, 
     flow : str
         The flow.
     packet : int
-        The packet's number, from 0 on; of a web source, whose transfers each begin with 0, that of the first transfer
-        which has it.
+        The packet's number, from 0 on; the numbers of a web source go on from transfer to transfer.
     near_s : float, optional
         An instant between the packet's first copy and its acknowledgment [s], for the transfer that is meant.
 
@@ -306,17 +306,20 @@ def _recovery(own: Traces, detection: Any, repairs: Sequence[Journey]) -> dict[s
     if detection is None:
         return found
     begun = found["recovery_s"]
-    recovered = _recovered(own["sequence"], begun)
+    recovered, following = _recovered(own["sequence"], begun), _next_transfer(own, begun)
     windows = own["cwnd"]
     times, cwnd = windows["time_s"].to_numpy(), windows["cwnd"].to_numpy(dtype=float)
     before = cwnd[max(0, int(np.searchsorted(times, begun, side="left")) - 1)]
-    found |= {"cwnd_before": float(before), "recovered_s": recovered}
+    found |= {"cwnd_before": float(before), "recovered_s": recovered, "next_transfer_s": following}
     found |= {"cwnd_after": None, "ssthresh_after": None, "window_back_s": None}
     if recovered is None:
         return found
-    place = int(np.searchsorted(times, recovered, side="right")) - 1
+    # The ACK that ends a recovery may begin the next one, which reduces the windows once more.
+    at_once = (own["losses"]["time_s"] == recovered).any()
+    place = int(np.searchsorted(times, recovered, side="left" if at_once else "right")) - 1
     threshold = float(windows["ssthresh"].iloc[place])
-    back = times[place:][cwnd[place:] >= before]
+    is_own = times[place:] < (inf if following is None else following)
+    back = times[place:][(cwnd[place:] >= before) & is_own]
     return found | {
         "cwnd_after": float(cwnd[place]),
         "ssthresh_after": threshold if threshold < _UNLIMITED else None,
@@ -331,6 +334,22 @@ def _recovered(sequence: pd.DataFrame, found_s: float) -> float | None:
     sent = numbers[(kinds == "sent") & (times <= found_s)]
     acked = times[(kinds == "acknowledged") & (times > found_s) & (numbers > sent[-1])] if len(sent) else []
     return float(acked[0]) if len(acked) else None
+
+
+def _next_transfer(own: Traces, found_s: float) -> float | None:
+    """Find when the next transfer of a web source began, whose connection has no ssthresh yet [s].
+
+    Nothing is in flight then, unlike where a reduction is undone.
+    """
+    windows, sequence = own["cwnd"], own["sequence"]
+    unlimited = windows["ssthresh"].to_numpy() >= _UNLIMITED
+    begins = windows["time_s"].to_numpy()[1:][unlimited[1:] & ~unlimited[:-1]]
+    for begin in begins[begins > found_s].tolist():
+        before = sequence[sequence["time_s"] < begin]
+        is_ack = before["kind"] == "acknowledged"
+        if before["sequence"][is_ack].max() > before["sequence"][~is_ack].max():
+            return float(begin)
+    return None
 
 
 def _cost(facts: Mapping[str, Any], recovery: Mapping[str, Any], resolved: Resolved) -> Iterator[str]:
@@ -356,5 +375,6 @@ def _cost(facts: Mapping[str, Any], recovery: Mapping[str, Any], resolved: Resol
     after = f"{round(recovery['cwnd_after'], 1):g} when the recovery ended, {length} later"
     limit = "" if threshold is None else f", with ssthresh {threshold:g}"
     back = recovery["window_back_s"]
-    again = "not in this run" if back is None else f"{seconds(back - begun)} after the recovery began"
+    never = "not in this run" if recovery["next_transfer_s"] is None else "not in this transfer"
+    again = never if back is None else f"{seconds(back - begun)} after the recovery began"
     yield f"{before}, {after}{limit}; as large as before: {again}"

@@ -9,10 +9,9 @@ import numpy as np
 from ackclock.errors import Fault, SweepError
 from ackclock.scenario.arguments import NUMBER, TEXT, check_arguments
 from ackclock.sweeps.ends import DEFAULT_CONFIDENCE, REPLICATION, ROUNDING, ends
-from ackclock.sweeps.pictured import against_panels, curve_panels, heat_panels
-from ackclock.sweeps.scales import DIGITS, scale_of
+from ackclock.sweeps.pictured import against_panels, curve_panels, fields_along, heat_panels, words_along
 from ackclock.tables import Printed, TableText, html_table, rich_table
-from ackclock.wording import amount, half_width, number, significant
+from ackclock.wording import amount, half_width, number
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -81,7 +80,7 @@ class SweepAccessor(Printed):
         Raises
         ------
         SweepError
-            If there is no such variable, or no point has enough replications for an interval.
+            If there is no such variable, it has no value at all, or no point has enough replications for an interval.
         """
         check_arguments("interval", name=(name, TEXT), confidence=(confidence, NUMBER.or_none()))
         if confidence is not None and not 0.0 < confidence < 1.0:
@@ -89,6 +88,10 @@ class SweepAccessor(Printed):
                 Fault('argument "confidence"', "is not a probability", f"{confidence:g}", "above 0, below 1")
             )
         found = self._means(self._named(name), confidence)
+        if not np.isfinite(found["mean"]).any():
+            raise SweepError(
+                Fault("interval", f'"{name}" has no value: nothing was measured, or nothing is left of it')
+            )
         if not np.isfinite(found["low"]).any():
             depth = int(self._data.sizes.get(REPLICATION, 1))
             given = f"{depth} replication{'s' * (depth != 1)}"
@@ -177,12 +180,13 @@ class SweepAccessor(Printed):
         if ("flow_rtt_p95_s", "RTT p95") in shown:
             shown = [one for one in shown if one[0] != "flow_delay_p95_s"]
         found = {name: self._means(name, None) for name, _ in shown}
-        places = [*self.axes, *(["flow"] if "flow" in self._data.dims else [])]
-        sizes = [self._data.sizes[name] for name in places]
+        dims = [*self.axes, *(["flow"] if "flow" in self._data.dims else [])]
+        places = {name: dim for dim in dims for name in fields_along(self._data, dim)}
+        words_at = {name: words_along(self._data[name]) for name in places}
         rows = []
-        for index in np.ndindex(*sizes):
-            at = dict(zip(places, index, strict=True))
-            words = [_coordinate(self._data[name], place) for name, place in at.items()]
+        for index in np.ndindex(*(self._data.sizes[name] for name in dims)):
+            at = dict(zip(dims, index, strict=True))
+            words = [words_at[name][at[dim]] for name, dim in places.items()]
             cells = [_cell(found[name].isel(at), str(self._data[name].attrs.get("units", ""))) for name, _ in shown]
             rows.append([*words, *cells])
         note = f"The first {MOST_ROWS} of {len(rows):,} rows; flows.csv has all." if len(rows) > MOST_ROWS else ""
@@ -212,15 +216,6 @@ class SweepAccessor(Printed):
         attributes = {**variable.attrs, "variable": name}
         attributes["confidence"] = str(confidence or self._data.attrs.get("confidence", DEFAULT_CONFIDENCE))
         return found.assign_attrs(attributes)
-
-
-def _coordinate(values: "xr.DataArray", place: int) -> str:
-    value = values.values[place]
-    if values.dtype.kind != "f":
-        return str(value)
-    unit = str(values.attrs.get("units", ""))
-    divisor, shown = scale_of([value], unit)
-    return f"{significant(value / divisor, DIGITS)} {shown}".strip()
 
 
 def _cell(found: "xr.Dataset", unit: str) -> str:

@@ -25,6 +25,10 @@ MOST_DIGITS = 300
 MAGNITUDES = f"0, or from 1e-{MOST_DIGITS} to 1e{MOST_DIGITS}"
 FORMS = 'FIELD=START:STOP:STEP or FIELD=VALUE,VALUE,..., such as link.satellite.buffer="10:60:2 pkt"'
 
+MOST_EXACT = 2**53
+"""Largest whole number up to which a float holds each."""
+FIELD_SEPARATOR = " & "
+"""The text between fields that change in step."""
 _LARGEST_BARE = 10**MOST_DIGITS
 _NUMBER = re.compile(units.NUMBER_PATTERN)
 _RANGE = re.compile(rf"({units.NUMBER_PATTERN}):({units.NUMBER_PATTERN}):({units.NUMBER_PATTERN})\s*(\S.*)?")
@@ -56,6 +60,15 @@ class Axis:
         place = self.fields.index(field)
         return [row[place] for row in self.rows]
 
+    @property
+    def words(self) -> list[str]:
+        """The values of all fields at each place."""
+        return [", ".join(map(str, row)) for row in self.rows]
+
+    def named(self, place: int) -> str:
+        """Write each field with its value at a place."""
+        return ", ".join(f"{field} = {value}" for field, value in zip(self.fields, self.rows[place], strict=True))
+
 
 def parse_axis(text: str) -> Axis:
     """Read an axis as the command line has it.
@@ -84,7 +97,7 @@ def parse_axis(text: str) -> Axis:
     (('1 Mbit/s', '10 pkt'), ('2 Mbit/s', '20 pkt'))
     """
     check_arguments("parse_axis", text=(text, TEXT))
-    return zipped_axis([_parse_field(part) for part in text.split(" & ")])
+    return zipped_axis([_parse_field(part) for part in text.split(FIELD_SEPARATOR)])
 
 
 def by_fields(axes: Sequence[Axis]) -> dict[tuple[str, ...], Sequence[tuple[Any, ...]]]:
@@ -196,7 +209,8 @@ def coordinate(values: Sequence[Any]) -> tuple[NDArray[Any], str]:
     Returns
     -------
     tuple of array and str
-        Numbers in SI units where all values are numbers or quantities of one kind, else texts and no unit.
+        Numbers in SI units where all values are numbers or quantities of one kind, else texts and no unit. So are whole
+        numbers, such as seeds, that a float would round.
 
     Examples
     --------
@@ -206,7 +220,8 @@ def coordinate(values: Sequence[Any]) -> tuple[NDArray[Any], str]:
     (array(['drop-tail', 'red'], dtype='<U9'), '')
     """
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
-        return np.array(values, dtype=float), ""
+        exact = all(isinstance(value, float) or abs(value) <= MOST_EXACT for value in values)
+        return (np.array(values, dtype=float) if exact else np.array([str(value) for value in values])), ""
     try:
         found = [units.parse(value) for value in values]
     except (UnitError, AttributeError, TypeError):

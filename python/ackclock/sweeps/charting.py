@@ -10,10 +10,10 @@ import numpy as np
 
 from ackclock.charts import Array, Chart, Curve, HeatMap, Kind, Panel
 from ackclock.scenario.copies import described_name
-from ackclock.sweeps.axes import Axis, coordinate
+from ackclock.sweeps.axes import FIELD_SEPARATOR, Axis, coordinate
 from ackclock.sweeps.dataset import Finished, theory_numbers
 from ackclock.sweeps.plan import Plan
-from ackclock.sweeps.scales import scale_of, words_of
+from ackclock.sweeps.scales import has_doubles, number_label, scale_of, words_of
 
 MOST_SERIES: Final = 6
 """Largest number of curves of a panel, without those of theory."""
@@ -110,8 +110,7 @@ class _Series:
 
     def suffix(self, place: tuple[int, ...]) -> str:
         """Name a curve by the values of the other axes."""
-        values = [f"{axis.name} = {axis.rows[index][0]}" for axis, index in zip(self.others, place, strict=True)]
-        return f", {', '.join(values)}" if values else ""
+        return "".join(f", {axis.named(index)}" for axis, index in zip(self.others, place, strict=True))
 
 
 def sweep_chart(plan: Plan, finished: Sequence[Finished]) -> Chart:
@@ -206,7 +205,7 @@ def delay_panel(series: _Series) -> Panel | None:
     curves = []
     for number, label, points, delays, totals in found:
         (x, x_low, x_high), (y, low, high) = delays.T / across, totals.T / up
-        words = [str(series.axis.rows[one.point.place[0]][0]) for one in points]
+        words = [series.axis.words[one.point.place[0]] for one in points]
         notes = words if len(words) <= MOST_NOTES else None
         curves.append(Curve(label, x, y, _scale(series.axis).kinds[0], number, low, high, x_low, x_high, notes))
     quantity = TOGETHER if not entries and series.all_flows.flows > 1 else "throughput"
@@ -289,10 +288,11 @@ def _ends(found: Sequence[Row], value: float) -> Ends:
 
 def _scale(axis: Axis) -> _Scale:
     values, unit = coordinate(axis.column(axis.name))
-    if values.dtype.kind != "f":
-        return _Scale(np.arange(len(values), dtype=float), axis.name, [str(value) for value in values])
+    if values.dtype.kind != "f" or has_doubles(values):
+        words = axis.words if len(axis.fields) > 1 else [str(value) for value in values]
+        return _Scale(np.arange(len(values), dtype=float), FIELD_SEPARATOR.join(axis.fields), words)
     divisor, shown = scale_of([values], unit)
-    return _Scale(values / divisor, f"{axis.name} [{shown}]" if shown else axis.name)
+    return _Scale(values / divisor, number_label(axis.fields, shown))
 
 
 def _theory_curves(  # noqa: PLR0913  of a curve all that it shows

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ackclock.quantities import bucket_error
 from ackclock.stats import estimates
 
 if TYPE_CHECKING:
@@ -55,10 +56,11 @@ def ends(
 def _student(
     variable: "xr.DataArray", mean: "xr.DataArray", of_runs: float, confidence: float | None
 ) -> "tuple[xr.DataArray, xr.DataArray]":
-    """Compute Student's t intervals over the replications of each point."""
+    """Compute Student's t intervals over the replications of each point, of percentiles wider by a bucket's error."""
     stacked = variable.transpose(REPLICATION, *mean.dims)
     columns = np.asarray(stacked.values, dtype=float).reshape(stacked.sizes[REPLICATION], -1)
-    found = estimates(columns, of_runs if confidence is None else confidence)
+    error = bucket_error(str(variable.name))
+    found = estimates(columns, of_runs if confidence is None else confidence, error=error)
     low, high = ([np.nan if one[end] is None else one[end] for one in found] for end in ("low", "high"))
     return _like(mean, low), _like(mean, high)
 

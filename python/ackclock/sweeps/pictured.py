@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ackclock.charts import Array, Curve, HeatMap, Panel
-from ackclock.sweeps.scales import scale_of, words_of
+from ackclock.sweeps.axes import FIELD_SEPARATOR
+from ackclock.sweeps.scales import coordinate_words, has_doubles, number_label, scale_of, words_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -113,14 +114,22 @@ def _elements(found: "xr.Dataset", axes: Sequence[str]) -> Iterator[tuple[str, l
 
 def _axis(values: "xr.DataArray") -> tuple[Array, str, list[str] | None]:
     """Give the places, the label and, of values that are not numbers, the words of an axis."""
-    if values.dtype.kind not in "fi":
-        return np.arange(len(values), dtype=float), str(values.name), [str(value) for value in values.values]
+    fields = fields_along(values, str(values.name))
+    if values.dtype.kind not in "fi" or has_doubles(values.values):
+        rows = zip(*(words_along(values[field]) for field in fields), strict=True)
+        return np.arange(len(values), dtype=float), FIELD_SEPARATOR.join(fields), [", ".join(row) for row in rows]
     divisor, shown = _scale(values)
-    return (
-        np.asarray(values.values, dtype=float) / divisor,
-        f"{values.name} [{shown}]" if shown else str(values.name),
-        None,
-    )
+    return np.asarray(values.values, dtype=float) / divisor, number_label(fields, shown), None
+
+
+def fields_along(data: "xr.Dataset | xr.DataArray", dim: str) -> list[str]:
+    """List the coordinates along a dimension: of an axis its fields, the one that names it first."""
+    return [dim, *(str(name) for name, one in data.coords.items() if one.dims == (dim,) and name != dim)]
+
+
+def words_along(values: "xr.DataArray") -> list[str]:
+    """Write the values of a coordinate, each with its unit."""
+    return coordinate_words(values.values, str(values.attrs.get("units", "")))
 
 
 def _words(values: "xr.DataArray") -> tuple[str, list[str]]:

@@ -1,9 +1,10 @@
 """Units in which the numbers of a sweep are drawn, and those numbers in words, without exponents."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ackclock.charts import Array
 from ackclock.wording import significant
@@ -47,6 +48,37 @@ def scale_of(values: Iterable[Any], unit: str) -> tuple[float, str]:
         factor, prefix = next((one for one in _PREFIXES if most >= one[0]), _PREFIXES[-1])
         return factor, prefix + unit
     return 1.0, unit
+
+
+def has_doubles(values: NDArray[Any]) -> bool:
+    """Return whether two places of an axis have one value, which other fields that change in step tell apart."""
+    return len(set(values.tolist())) < len(values)
+
+
+def number_label(fields: Sequence[str], unit: str) -> str:
+    """Label an axis of numbers, those of the first of some fields that change in step.
+
+    Examples
+    --------
+    >>> number_label(["link.feeder.rate", "link.feeder.buffer"], "Mbit/s")
+    'link.feeder.rate [Mbit/s], in step with link.feeder.buffer'
+    """
+    others = f", in step with {', '.join(fields[1:])}" if len(fields) > 1 else ""
+    return f"{fields[0]} [{unit}]{others}" if unit else f"{fields[0]}{others}"
+
+
+def coordinate_words(values: NDArray[Any], unit: str) -> list[str]:
+    """Write the values of an axis of a sweep, each with its unit.
+
+    Examples
+    --------
+    >>> coordinate_words(np.array([1.6e6, 25e6]), "bit/s"), coordinate_words(np.array(["codel"]), "")
+    (['1.6 Mbit/s', '25 Mbit/s'], ['codel'])
+    """
+    if values.dtype.kind != "f":
+        return [str(value) for value in values]
+    scaled = [(value, *scale_of([value], unit)) for value in values.tolist()]
+    return [f"{significant(value / divisor, DIGITS)} {shown}".strip() for value, divisor, shown in scaled]
 
 
 def words_of(places: Array) -> list[str]:
