@@ -44,3 +44,23 @@ def test_a_run_that_cannot_be_another_is_not_called_a_confirmation() -> None:
     (found,) = ackclock.advise(TRACE, topics=["bottleneck-buffer"]).recommendations
     assert any("no other run could confirm the answer" in remark for remark in found.remarks)
     assert not any("other random numbers" in remark for remark in found.remarks)
+
+
+def test_other_random_numbers_are_claimed_only_where_the_compared_queues_have_any() -> None:
+    """PIE draws some, and is not the answer."""
+    advice = ackclock.advise(TRACE)
+    for found in advice.recommendations:
+        assert any("no other run could confirm the answer" in remark for remark in found.remarks)
+        assert not any("other random numbers" in remark for remark in found.remarks)
+
+
+def test_a_longer_run_of_transfers_that_end_confirms_nothing_and_one_of_endless_flows_does() -> None:
+    link = {"name": "dsl", "rate": "20 Mbit/s", "delay": "20 ms", "buffer": "300 pkt"}
+    flow = {"name": "download", "path": ["dsl"]}
+    document = {"link": [link], "flow": [{**flow, "size": "2 MB"}], "run": {"duration": "10 s"}}
+    (found,) = ackclock.advise(document, topics=["which-queue"]).recommendations
+    assert found.changes
+    assert any(remark.startswith("nothing is random and all transfers end: ") for remark in found.remarks)
+    (found,) = ackclock.advise({**document, "flow": [flow]}, topics=["which-queue"]).recommendations
+    twice = "before and after were simulated once more, in runs of twice the time: the answer holds there"
+    assert twice in found.remarks

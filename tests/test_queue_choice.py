@@ -429,7 +429,8 @@ def test_unfinished_and_slow_transfers_speak_against_a_queue() -> None:
 
 def test_a_queue_that_other_random_numbers_refute_says_so_and_no_other() -> None:
     rows = (NOW, queue("codel", 50.0, 5.0), queue("pie", 50.0, 15.0))
-    assert judge(*rows).reason(rows[1], NOW, refuted=rows[1]) == "not better with other random numbers"
+    how = "with other random numbers"
+    assert judge(*rows).reason(rows[1], NOW, refuted=rows[1], how=how) == f"not better {how}"
     assert judge(*rows).reason(rows[2], NOW, refuted=rows[1]) == "as good, and less simple"
 
 

@@ -18,7 +18,7 @@ from ackclock.advice.bench import (
 )
 from ackclock.advice.buffer_rules import buffer_rules
 from ackclock.advice.knobs import Knob, buffer_knobs, static_knob
-from ackclock.advice.lengths import UNCONFIRMED, Length, length_for
+from ackclock.advice.lengths import Length, length_for
 from ackclock.advice.records import BeforeAfter, Recommendation, Rule
 from ackclock.advice.sizes import Answer, largest_within, search_sizes
 from ackclock.advice.trials import has_transfers, in_words
@@ -170,7 +170,7 @@ def _nothing_meets(bench: Bench, found: Answer) -> str:
         )
         return (
             f"Keep {_present(found)}: {sizes} are the least that give {_targets(bench, found)} in the search, but "
-            "neither these nor larger ones next to them do with other random numbers"
+            f"neither these nor larger ones next to them do {found.confirmation.words}"
         )
     most = failed.ample if bench.targets.loss is None else failed.longest
     # As the search had them: what came before with the size found, and what comes after with an ample one.
@@ -234,18 +234,19 @@ def _judged(rule: Rule, knob: Knob, found: Answer) -> Rule:
 
 def _remarks(bench: Bench, found: Answer, others: list[Knob]) -> Iterator[str]:
     trials, after = found.trials, found.after
-    yield f"each size was simulated for {in_words(trials.length, found.base)} as it is, with the same random numbers"
+    same = "" if bench.resolved.is_deterministic else ", with the same random numbers"
+    yield f"each size was simulated for {in_words(trials.length, found.base)} as it is{same}"
     if found.sizes is not None:
         used = " and ".join(
             percent(float(of_link(knob.links[0], "utilisation_fraction")(after)["mean"] or 0.0)) for knob in found.knobs
         )
         loss = amount(found.confirming.worst_loss(after), "1")
         what = "the sizes found were tried for" if found.confirming.too_late(after) else "the answer holds for"
-        if trials.length.repeats(bench.resolved):
-            yield f"{UNCONFIRMED}: utilisation {used}, loss {loss}"
+        if found.confirmation.is_missing:
+            yield f"{found.confirmation.why_missing}: utilisation {used}, loss {loss}"
         else:
             confirmed = f"{what} {in_words(trials.length.other, after)}"
-            yield f"{confirmed}, with other random numbers: utilisation {used}, loss {loss}"
+            yield f"{confirmed}, {found.confirmation.words}: utilisation {used}, loss {loss}"
     for knob in found.knobs:
         yield from _refuted(knob, found)
         yield from _of_rule(knob, found)
@@ -264,8 +265,8 @@ def _refuted(knob: Knob, found: Answer) -> Iterator[str]:
     sizes = sorted(found.trials.refuted.get(knob, ()))
     if sizes:
         yield (
-            f"{' and '.join(map(number, sizes))} packets at {knob.place} meet the targets with the random numbers of "
-            "the search alone: other ones refute them"
+            f"{' and '.join(map(number, sizes))} packets at {knob.place} meet the targets in the runs of the search "
+            f"alone: they do not {found.confirmation.words}"
         )
 
 

@@ -106,14 +106,19 @@ class QueueChoice:
             return f"a fairness of {mean(row.fairness_index):.2f}, where {fairest:.2f} can be had"
         return ""
 
-    def reason(self, row: QueueAlternative, answer: QueueAlternative, refuted: QueueAlternative | None = None) -> str:
-        """Say why a queue is not the answer: what it has less of by the largest ratio; of the answer, nothing."""
+    def reason(
+        self, row: QueueAlternative, answer: QueueAlternative, refuted: QueueAlternative | None = None, how: str = ""
+    ) -> str:
+        """Say why a queue is not the answer: what it has less of by the largest ratio; of the answer, nothing.
+
+        One that was refuted was not better in the second runs, which `how` puts into words.
+        """
         if row is answer:
             return ""
         if excluded := self.excluded(row):
             return excluded
         if row is refuted:
-            return "not better with other random numbers"
+            return f"not better {how}"
         behind = self.worth(answer) - self.worth(row)
         if behind <= -log(1.0 - AS_GOOD):
             if self._power(row) < self._power(answer) + log(1.0 - AS_GOOD):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from math import nan
 
 from ackclock.advice.bench import Bench, mean_slowdown, round_trips_s
+from ackclock.advice.confirmation import Confirmation, confirmation
 from ackclock.advice.knobs import Knob
 from ackclock.advice.lengths import Length
 from ackclock.advice.search import Bracket, neighbour
@@ -51,6 +52,11 @@ class Answer:
     before: Result
     found: Result
     after: Result
+
+    @property
+    def confirmation(self) -> Confirmation:
+        """The confirmation's runs, next to those of the search."""
+        return confirmation(self.trials.length, [self.trials.bench.resolved], [self.base, self.found])
 
     @property
     def is_enough(self) -> bool:
@@ -130,11 +136,9 @@ def search_sizes(bench: Bench, knobs: Sequence[Knob], length: Length) -> Answer:
 
 def _confirmed(found: Answer, ample: dict[Knob, float]) -> Answer:
     """Simulate the sizes for twice the time with other random numbers; one that is refuted gives way to the next."""
-    other = found.trials.length.other
+    other, how = found.trials.length.other, found.confirmation.words
     for _ in range(CONFIRMATIONS):
-        runs = found.trials.run(
-            [{}, ample, found.sizes or {}], "the answer once more, with other random numbers", other
-        )
+        runs = found.trials.run([{}, ample, found.sizes or {}], f"the answer once more, {how}", other)
         before, reference, after = runs
         found = replace(found, confirming=replace(found.judge, reference=reference), before=before, after=after)
         if not found.confirming.missed(after):

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from ackclock.advice.bench import Bench
+from ackclock.advice.confirmation import Confirmation, confirmation
 from ackclock.advice.knobs import Knob, buffer_knobs, by_direction, shortest_trip_s, static_knob
-from ackclock.advice.lengths import REPLICATIONS, UNCONFIRMED, Length, length_for
+from ackclock.advice.lengths import REPLICATIONS, Length, length_for
 from ackclock.advice.queue_choice import QueueChoice, mean, short
 from ackclock.advice.queue_records import QueueAlternative, QueuesCompared
 from ackclock.advice.queue_trials import (
@@ -97,11 +98,25 @@ class _Found:
     def compared(self) -> QueuesCompared:
         """The queues with what speaks against each that is not the answer."""
         answer = self.rows[self.chosen]
-        refuted = self.rows[self.choice.best] if self.choice.best != self.chosen else None
+        refuted, how = (
+            (self.rows[self.choice.best] if self.choice.best != self.chosen else None),
+            self.confirmation.words,
+        )
         judged = (
-            replace(row, is_chosen=row is answer, reason=self.choice.reason(row, answer, refuted)) for row in self.rows
+            replace(row, is_chosen=row is answer, reason=self.choice.reason(row, answer, refuted, how))
+            for row in self.rows
         )
         return QueuesCompared(self.place, tuple(judged))
+
+    @property
+    def confirmation(self) -> Confirmation:
+        """The second runs of the present and the best queue, next to the first."""
+        return _confirmation(self.bench, (self.tried[0], self.tried[self.choice.best]), self.length)
+
+
+def _confirmation(bench: Bench, pair: Sequence[Queue], length: Length) -> Confirmation:
+    compared = (resolved_with(bench, queue) or bench.resolved for queue in pair)
+    return confirmation(length, compared, [one_run(bench, queue, length) for queue in pair])
 
 
 def _long_queues(resolved: Resolved, links: Sequence[Row]) -> list[Knob]:
@@ -159,7 +174,8 @@ def _compared(bench: Bench, knobs: Sequence[Knob], tried: Sequence[Queue]) -> _F
     rows = tuple(try_queues(bench, knobs, tried, length, f"{plural(len(tried), 'queue')} at {knobs[0].place}"))
     choice = QueueChoice(rows, bench.targets, shortest_trip_s(bench.resolved, knobs[0]))
     pair = [tried[0], tried[choice.best]]
-    before, after = try_queues(bench, knobs, pair, length.other, "the answer once more, with other random numbers")
+    how = _confirmation(bench, pair, length).words
+    before, after = try_queues(bench, knobs, pair, length.other, f"the answer once more, {how}")
     return _Found(bench, tuple(knobs), length, tuple(tried), choice, before, after)
 
 
@@ -198,8 +214,8 @@ def _answer(found: _Found) -> str:
 def _why_kept(found: _Found) -> str:
     if found.choice.best:
         return (
-            f"{found.rows[found.choice.best].name} was the best of those that were tried, but is not better with other "
-            "random numbers"
+            f"{found.rows[found.choice.best].name} was the best of those that were tried, but is not better "
+            f"{found.confirmation.words}"
         )
     if found.choice.excluded(found.rows[0]):
         return "no queue that was tried meets the targets"
@@ -295,11 +311,10 @@ def _remarks(found: _Found) -> Iterator[str]:
         f"{plural(round(cycles), 'loss cycle')}"
     )
     yield from found.compared.reasons
-    if found.chosen and length.is_fixed and not several:
-        yield UNCONFIRMED
-    elif found.chosen and length.other != length:
-        twice = "" if length.is_fixed else "of twice the time, "
-        yield f"before and after are {twice}with other random numbers: the answer holds there"
+    if found.chosen and found.confirmation.is_missing:
+        yield found.confirmation.why_missing
+    elif found.chosen:
+        yield f"before and after were simulated once more, {found.confirmation.words}: the answer holds there"
     yield from _unstable(found)
     if close := _close(found):
         name = found.rows[found.chosen].name
