@@ -338,6 +338,8 @@ def _runs(bench: Bench, tried: Sequence[Queue], length: Length, what: str) -> li
         [{**queue.changes, "run.seed": seed, "run.delays": True} for seed in _seeds(bench, queue, length.replications)]
         for queue in tried
     ]
+    if len(tried) > BOTH:
+        bench.announce([change for part in changes for change in part], one, BOTH)
     is_small = sum(flow.count for flow in bench.resolved.flows) <= MOST_FLOWS
     runs = iter(bench.run_all([change for part in changes for change in part], what, one, whole=is_small))
     return [[next(runs) for _ in part] for part in changes]

@@ -119,6 +119,7 @@ def search_sizes(bench: Bench, knobs: Sequence[Knob], length: Length) -> Answer:
     """
     trials = Trials(bench, length)
     ample: dict[Knob, float] = {knob: float(knob.ample) for knob in knobs}
+    bench.announce_search(length)
     base, reference = trials.run([{}, ample], "the scenario as it is, and with ample sizes")
     links = tuple(dict.fromkeys(knob.links for knob in knobs))
     judge = Judge(bench.targets, links, reference)

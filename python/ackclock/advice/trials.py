@@ -4,7 +4,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
-from ackclock.advice.bench import Bench, has_percentiles, loss_cycles, of_flows, of_link, of_longest_round_trip
+from ackclock.advice.bench import (
+    MOST_RUNS,
+    Bench,
+    has_percentiles,
+    loss_cycles,
+    of_flows,
+    of_link,
+    of_longest_round_trip,
+)
 from ackclock.advice.knobs import Knob
 from ackclock.advice.lengths import Length
 from ackclock.advice.records import Alternative, Alternatives
@@ -150,7 +158,10 @@ class Trials:
             choices = [{**others, knob: size} for size in sizes]
             self.tried.setdefault(knob, {}).update(zip(map(float, sizes), choices, strict=True))
             what = f"{knob.what} of {' and '.join(map(number, sizes))} packets at {knob.place}"
-            return {size: passes(one) for size, one in zip(sizes, self.run(choices, what), strict=True)}
+            return {
+                size: passes(one)
+                for size, one in zip(sizes, self.run(choices, f"{what}, up to simulation {MOST_RUNS}"), strict=True)
+            }
 
         return smallest(test, knob.start, most)
 
