@@ -272,7 +272,7 @@ def test_packets_that_no_congestion_control_slows_down_raise_the_question() -> N
     assert lost.reason == "none of the packets of light flows arrives"
 
 
-def test_throughput_is_that_of_the_flows_and_a_flow_over_two_links_counts_twice_in_the_choice() -> None:
+def test_throughput_is_that_of_the_flows_and_that_over_the_links_counts_a_flow_over_two_twice() -> None:
     links = [
         {"name": "a", "rate": "10 Mbit/s", "delay": "10 ms", "buffer": "300 ms"},
         {"name": "b", "rate": "9.8 Mbit/s", "delay": "10 ms", "buffer": "300 ms"},
@@ -389,6 +389,20 @@ def test_the_floor_is_of_both_directions_by_their_geometric_mean() -> None:
     shared = queue("fq-codel", 9.0, 5.0, reverse_throughput_bps=45e6)
     assert best(now, shared) == "fq-codel"
     assert "geometric mean" in judge(now, shared).excluded(now)
+
+
+def test_a_better_share_of_a_bottleneck_is_not_a_loss_of_throughput() -> None:
+    """Two of three offices fill their own links and the core, or all three share it: 40 Mbit/s over the core."""
+    now = queue("now", 40.0, 48.6, carried_bps=80e6, fairness_index=0.656)
+    fair = queue("fq-codel", 39.9, 8.9, carried_bps=66.6e6, fairness_index=1.0)
+    assert best(now, fair) == "fq-codel"
+    assert judge(now, fair).excluded(now) == "a fairness of 0.66, where 1.00 can be had"
+    # A flow over two links gets what two flows over one link each had.
+    long = queue("fq-codel", 14.8, 8.9, carried_bps=19.8e6, fairness_index=1.0)
+    assert best(queue("now", 17.8, 48.6, carried_bps=19.8e6, fairness_index=0.7), long) == "fq-codel"
+    less = queue("codel", 37.0, 8.9, carried_bps=66.6e6)
+    reason = "7.5% less throughput (of the flows and over the links) than another"
+    assert judge(now, fair, less).excluded(less) == reason
 
 
 def test_the_delay_of_light_flows_counts_next_to_that_of_all_packets() -> None:

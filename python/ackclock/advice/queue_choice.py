@@ -1,6 +1,6 @@
 """The choice between queues that were simulated, and what speaks against each that is not the answer."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf, log, prod
 from typing import Final
@@ -84,7 +84,7 @@ class QueueChoice:
 
     def _power(self, row: QueueAlternative) -> float:
         """Give the logarithm of throughput over round trip (Kleinrock 1979), that of 95% of all packets."""
-        delay, gain = self.trip_s + mean(row.wait_p95_s), _gain(row)
+        delay, gain = self.trip_s + mean(row.wait_p95_s), self._gain(row)
         return -inf if gain == 0.0 else log(gain / delay) if delay > 0.0 else inf
 
     def excluded(self, row: QueueAlternative) -> str:
@@ -98,9 +98,8 @@ class QueueChoice:
             return f"a loss of {amount(mean(row.loss_fraction), '1')}"
         if longest is not None and mean(row.rtt_p95_s) > longest:
             return f"round trips of up to {seconds(mean(row.rtt_p95_s))} for 95% of the packets"
-        most = max(map(_gain, self.rows))
-        if _gain(row) < self.least_throughput * most:
-            return f"{percent(1.0 - _gain(row) / most, 2)} less throughput{_of_both(row)} than another"
+        if self._gain(row) < self.least_throughput:
+            return f"{self._less_throughput(row)} than another"
         fairest = max(self._known(lambda one: one.fairness_index), default=0.0)
         if mean(row.fairness_index) < FAIR * fairest:
             return f"a fairness of {mean(row.fairness_index):.2f}, where {fairest:.2f} can be had"
@@ -129,7 +128,7 @@ class QueueChoice:
 
     def _factors(self, row: QueueAlternative) -> Iterator[tuple[float, str]]:
         """Give the factors of the worth, of which more is better, each with the words for a queue that has less."""
-        yield _gain(row), f"{percent(1.0 - _gain(row) / max(map(_gain, self.rows)), 2)} less throughput{_of_both(row)}"
+        yield self._gain(row), self._less_throughput(row)
         if not self._is_mixed and self.trip_s + mean(row.wait_p95_s):
             yield (
                 1.0 / (self.trip_s + mean(row.wait_p95_s)),
@@ -149,6 +148,22 @@ class QueueChoice:
         if fairest := max(self._known(lambda one: one.fairness_index), default=0.0):
             index = row.fairness_index["mean"] or fairest
             yield index, f"a fairness of {index:.2f}, where {fairest:.2f} can be had"
+
+    def _gain(self, row: QueueAlternative) -> float:
+        """Give the throughput as a fraction of the largest: the flows', or that over the links if that is larger.
+
+        A better share of a bottleneck may lower one of the two, and loses nothing: the flows' where a flow over several
+        links gets what flows over one link each had, the links' where flows over fewer of them get it.
+        """
+        rates = [(one.throughput_bps, one.reverse_throughput_bps) for one in self.rows]
+        carried = [(one.carried_bps, one.reverse_carried_bps) for one in self.rows]
+        return max(
+            _of_largest(_geometric((row.throughput_bps, row.reverse_throughput_bps)), map(_geometric, rates)),
+            _of_largest(_geometric((row.carried_bps, row.reverse_carried_bps)), map(_geometric, carried)),
+        )
+
+    def _less_throughput(self, row: QueueAlternative) -> str:
+        return f"{percent(1.0 - self._gain(row), 2)} less throughput{_of_both(row)}"
 
     def _waits(self, whose: str, row: QueueAlternative, measure: Callable[[QueueAlternative], Estimate]) -> str:
         wait, least = mean(measure(row)), min(self._known(measure), default=0.0)
@@ -171,17 +186,22 @@ class QueueChoice:
         )
 
 
-def _gain(row: QueueAlternative) -> float:
+def _geometric(directions: tuple[Estimate, Estimate]) -> float:
     """Give the throughput, of two directions the geometric mean; 1 where no flow sends all the time."""
-    rates = [rate["mean"] for rate in (row.carried_bps, row.reverse_carried_bps) if rate["mean"] is not None]
+    rates = [float(rate["mean"]) for rate in directions if rate["mean"] is not None]
     return prod(rates) ** (1.0 / len(rates)) if rates else 1.0
+
+
+def _of_largest(value: float, values: Iterable[float]) -> float:
+    most = max(values)
+    return value / most if most > 0.0 else 1.0
 
 
 def _of_both(row: QueueAlternative) -> str:
     """Say how throughputs were put together, where that is not their sum."""
     if row.throughput_bps["mean"] is not None and row.reverse_throughput_bps["mean"] is not None:
         return " (geometric mean of both directions)"
-    return " (a flow counts at each of the links)" if mean(row.carried_bps) > mean(row.throughput_bps) else ""
+    return " (of the flows and over the links)" if mean(row.carried_bps) > mean(row.throughput_bps) else ""
 
 
 def mean(found: Estimate) -> float:

@@ -217,8 +217,8 @@ def _why_kept(found: _Found) -> str:
             f"{found.rows[found.choice.best].name} was the best of those that were tried, but is not better "
             f"{found.confirmation.words}"
         )
-    if found.choice.excluded(found.rows[0]):
-        return "no queue that was tried meets the targets"
+    if against := found.choice.excluded(found.rows[0]):
+        return f"something speaks against each queue that was tried, against this one {against}"
     loss = found.bench.targets.queue_loss
     if loss is not None and mean(found.rows[0].loss_fraction) > loss:
         return f"no queue that was tried has a loss of at most {amount(loss, '1')}, and the others lose more"
