@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import nan
 
-from ackclock.advice.bench import Bench, mean_slowdown, round_trips_s
+from ackclock.advice.bench import Bench, loss_cycles, mean_slowdown, round_trips_s
 from ackclock.advice.confirmation import Confirmation, confirmation
 from ackclock.advice.knobs import Knob
-from ackclock.advice.lengths import Length
+from ackclock.advice.lengths import LONE_CYCLES, Length
 from ackclock.advice.search import Bracket, neighbour
-from ackclock.advice.trials import Judge, Sizes, Trials
+from ackclock.advice.trials import Judge, Sizes, Trials, has_transfers
 from ackclock.result import Result
 
 CONFIRMATIONS = 3
@@ -71,7 +71,7 @@ class Answer:
         """Return whether the sizes found are to be recommended: they meet what the present ones miss, or save delay."""
         if self.sizes is None or self.confirming.too_late(self.after):
             return False
-        if self.is_bought_too_dear:
+        if self.is_bought_too_dear or self.is_luck:
             return False
         if not self.is_enough:
             return True
@@ -88,6 +88,11 @@ class Answer:
     def is_bought_too_dear(self) -> bool:
         """Return whether a loss that the user did not ask for makes transfers slower: those show what a loss costs."""
         return "loss" not in self.judge.targets.named and self.times_slower > 1.0 + SLOWER
+
+    @property
+    def is_luck(self) -> bool:
+        """Return whether the size rests on a few losses of transfers: other transfers have others."""
+        return self.is_enough and has_transfers(self.base) and 0.0 < loss_cycles(self.after) < LONE_CYCLES
 
     @property
     def changes(self) -> dict[str, str]:
