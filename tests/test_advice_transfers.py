@@ -75,3 +75,14 @@ def test_a_chosen_size_that_misses_a_target_says_so() -> None:
     missed = ("loss", "round trip")
     row = Alternative(83.0, half, half, half, half, 9.0, meets=False, chosen=True, note="now", missed=missed)
     assert row.cells[-1] == "chosen, misses loss and round trip, now"
+
+
+def test_where_nothing_is_dropped_the_advice_says_where_packets_wait() -> None:
+    link = {"name": "dsl", "rate": "20 Mbit/s", "delay": "20 ms", "buffer": "300 pkt"}
+    flow = {"name": "download", "path": ["dsl"], "size": "2 MB"}
+    run = {"duration": "10 s"}
+    waiting = ackclock.advise({"link": [link], "flow": [flow], "run": run})
+    assert "Packets wait at dsl, 95% of them up to 3" in waiting.reasons[0]
+    assert "no link has a queue" not in waiting.reasons[0]
+    ping = {"name": "ping", "path": ["dsl"], "traffic": {"kind": "ping", "interval": "100 ms"}}
+    assert "next to no packet waits" in ackclock.advise({"link": [link], "flow": [ping], "run": run}).reasons[0]

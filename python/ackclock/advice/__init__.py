@@ -4,7 +4,7 @@ Each topic is one function. It recommends only what a simulation has borne out: 
 after, a size is searched. All topics build on the findings of the same runs, which the verdict words too.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,12 @@ from ackclock import scenario as scenarios
 from ackclock.advice import buffers, slow_start, sockets, timers, two_way, variability, which_queue, windows
 from ackclock.advice.bench import Bench
 from ackclock.advice.budget import Budget
+from ackclock.advice.knobs import BUSY
 from ackclock.advice.queue_records import QueueAlternative, QueuesCompared
 from ackclock.advice.records import Advice, Alternative, Alternatives, BeforeAfter, Recommendation, Rule
-from ackclock.advice.targets import read_targets
+from ackclock.advice.targets import read_targets, refuse_impossible
 from ackclock.errors import AdviceError, ArgumentError, Fault, LimitError, shown
-from ackclock.findings import Finding, Kind
+from ackclock.findings import Finding, Kind, Row, mean
 from ackclock.limits import read_limits
 from ackclock.paths import meets_acks
 from ackclock.result import Result
@@ -59,6 +60,9 @@ _TOPICS: Mapping[str, Callable[..., Recommendation | None]] = {
 }
 _SEARCHES = frozenset({windows.TOPIC, buffers.TOPIC})
 """The topics without a rule of their own: they answer where no other has found something to change."""
+
+SHORT_S = 1e-3
+"""Queueing delay of 95% of the packets below which it is not worth a word [s]."""
 
 _TARGETS = Allowed(
     'a mapping of names to texts or numbers, such as {"utilisation": "99%"}',
@@ -151,6 +155,7 @@ def advise(  # noqa: PLR0913  by keyword
     limits = read_limits(limit if limit is None or isinstance(limit, str) else list(limit))
     bench.budget = Budget(limits, on_estimate or (lambda _: None))
     bench.targets = read_targets(targets, bench.resolved)
+    refuse_impossible(bench.targets, bench.resolved)
     bench.asked = frozenset(topics or ())
     found, unanswered = _answered(bench, wanted, simulate=simulate, is_open=targets is None and topics is None)
     base = (bench.base or bench.run({}, "the scenario as it is")) if simulate else None
@@ -212,7 +217,25 @@ def _policer(resolved: Resolved, name: str) -> str:
     return name if bucket is not None and bucket.kind == "policer" else ""
 
 
-def _what_limits(resolved: Resolved, kinds: Mapping[Kind, Finding], wanted: Collection[str]) -> str:
+def _without_drops(rows: Sequence[Row]) -> str:
+    """Say of a run without drops and limits where packets wait nevertheless."""
+    waits = {row["name"]: (row.get("queueing_p95_s") or {}).get("mean") or 0.0 for row in rows}
+    name = max(waits, key=lambda one: waits[one], default="")
+    if not name or waits[name] < SHORT_S:
+        return (
+            "no buffer drops a packet, next to no packet waits, and no window limits a flow: there is nothing to gain"
+        )
+    used = next(mean(row, "utilisation_fraction") for row in rows if row["name"] == name)
+    bursts = ", in bursts that leave it idle for half of the run or more" if used < BUSY else ""
+    return (
+        f"no buffer drops a packet, and no window limits a flow. Packets wait at {name}, 95% of them up to "
+        f"{seconds(waits[name])}{bursts}: no buffer is searched for that; --topic which-queue compares queues there"
+    )
+
+
+def _what_limits(
+    resolved: Resolved, rows: Sequence[Row], kinds: Mapping[Kind, Finding], wanted: Collection[str]
+) -> str:
     """Say why a run that was made cannot be better."""
     if "buffer-limit" in kinds:
         limit = kinds["buffer-limit"]
@@ -229,7 +252,7 @@ def _what_limits(resolved: Resolved, kinds: Mapping[Kind, Finding], wanted: Coll
         )
     if "dropped" in kinds:
         return f"nothing better was found by the {'topics' if len(wanted) > 1 else 'topic'} {', '.join(wanted)}"
-    return "no buffer drops a packet, no link has a queue, and no window limits a flow: there is nothing to gain"
+    return _without_drops(rows)
 
 
 def _reasons(bench: Bench, found: Collection[str], wanted: Collection[str]) -> Iterator[str]:
@@ -247,7 +270,7 @@ def _reasons(bench: Bench, found: Collection[str], wanted: Collection[str]) -> I
             "make the links busier only at the price of long queues (Kalampoukas et al. 1997, theorem 1)"
         )
     elif bench.base is not None:
-        yield _what_limits(bench.resolved, kinds, wanted)
+        yield _what_limits(bench.resolved, bench.base.summary["links"], kinds, wanted)
     elif len(wanted) < len(_TOPICS):
         yield f"this scenario does not raise the question of {' and '.join(wanted)}"
     else:

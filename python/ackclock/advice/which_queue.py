@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Final
 
 from ackclock.advice.bench import Bench
 from ackclock.advice.confirmation import Confirmation, confirmation
@@ -33,6 +34,8 @@ TOPIC = "which-queue"
 QUESTION = "Which queue should the bottleneck have?"
 LONG = 0.5
 """Queueing delay of 95% of the packets, in round trips of the shortest path, from which the question is raised."""
+UNFAIR_KINDS: Final = frozenset({"starved", "unequal-shares"})
+"""Findings that raise the question where no queue is long."""
 UNFAIR = 0.05
 """Difference of fairness indices that is worth a word."""
 LONGER = 0.1
@@ -46,7 +49,10 @@ SAME = 0.005
 
 
 def advise_which_queue(bench: Bench, *, simulate: bool) -> Recommendation | None:
-    """Compare queues at the bottleneck; None if no link has a queue, or a long one unless the topic is asked for."""
+    """Compare queues at the bottleneck; None if no link has a queue.
+
+    None too if none has a long one and no flow has much less than others, unless the topic is asked for.
+    """
     resolved = bench.resolved
     expected = static_knob(resolved)
     if expected is None:
@@ -58,7 +64,8 @@ def advise_which_queue(bench: Bench, *, simulate: bool) -> Recommendation | None
         )
     base = bench.base or bench.run({}, "the scenario as it is")
     knobs = _long_queues(resolved, base.summary["links"])
-    if not knobs and is_asked:
+    is_unfair = any(one.kind in UNFAIR_KINDS for one in base.findings)
+    if not knobs and (is_asked or is_unfair):
         knobs = by_direction(next(iter(buffer_knobs(resolved, base.summary["links"])), expected))[:1]
     if not knobs or _has_levels(resolved, knobs[0]):
         return None
@@ -205,6 +212,8 @@ def _answer(found: _Found) -> str:
         parts.append(
             f"those of light flows {seconds(short(row.light_p95_s))} instead of {seconds(short(own.light_p95_s))}"
         )
+    elif row.light_p95_s["mean"] is not None:
+        parts.append("packets of light flows arrive, of which none did")
     if None not in (row.l4s_p95_s["mean"], own.l4s_p95_s["mean"]):
         parts.append(f"those of L4S flows {seconds(short(row.l4s_p95_s))} instead of {seconds(short(own.l4s_p95_s))}")
     parts += _costs(found, row, own)
