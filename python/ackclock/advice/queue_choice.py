@@ -118,13 +118,30 @@ class QueueChoice:
             return excluded
         if row is refuted:
             return f"not better {how}"
-        behind = self.worth(answer) - self.worth(row)
-        if behind <= -log(1.0 - AS_GOOD):
-            if self._power(row) < self._power(answer) + log(1.0 - AS_GOOD):
-                return self._waits("the packets", row, lambda one: one.wait_p95_s)
-            return "as good, and less simple" if self.rows.index(row) > self.rows.index(answer) else "hardly better"
+        if self.is_as_good(row, answer):
+            return self._as_good(row, answer)
         pairs = zip(self._factors(answer), self._factors(row), strict=True)
         return max((log(best / own) if own else inf, text) for (best, _), (own, text) in pairs if best)[1]
+
+    def is_as_good(self, row: QueueAlternative, answer: QueueAlternative) -> bool:
+        """Return whether a queue that may be the answer is worth as much."""
+        return not self.excluded(row) and self.worth(answer) - self.worth(row) <= -log(1.0 - AS_GOOD)
+
+    def _as_good(self, row: QueueAlternative, answer: QueueAlternative) -> str:
+        """Say why another queue is taken than one that is worth as much."""
+        if self._power(row) < self._power(answer) + log(1.0 - AS_GOOD):
+            waits = f"95% of the packets wait up to {seconds(short(row.wait_p95_s))}"
+            times = mean(row.wait_p95_s) / mean(answer.wait_p95_s) if mean(answer.wait_p95_s) > 0.0 else inf
+            compared = f"{number(times)} times as long as with" if times < inf else "which they do not with"
+            return f"as good, with a longer queue: {waits}, {compared} {answer.name}"
+        if self.rows.index(row) < self.rows.index(answer):
+            return "hardly better"
+        if answer is self.rows[0]:
+            return "as good as the present one, which needs no change"
+        kinds = {one.name.partition(",")[0] for one in (row, answer)}
+        return (
+            "as good, and less simple" if len(kinds) > 1 else "as good: of such sizes the first in this table is taken"
+        )
 
     def _factors(self, row: QueueAlternative) -> Iterator[tuple[float, str]]:
         """Give the factors of the worth, of which more is better, each with the words for a queue that has less."""
@@ -142,7 +159,7 @@ class QueueChoice:
         if self._known(lambda one: one.l4s_p95_s):
             l4s = 1.0 / (self.trip_s + mean(row.l4s_p95_s))
             yield l4s, self._waits("the packets of L4S flows", row, lambda one: one.l4s_p95_s)
-        if least := min(self._known(lambda one: one.slowdown_mean), default=0.0):
+        if least := min(self._known(lambda one: one.slowdown_mean, self._able), default=0.0):
             ratio = mean(row.slowdown_mean) / least
             yield 1.0 / ratio, f"transfers take {number(ratio)} times as long as with another"
         if fairest := max(self._known(lambda one: one.fairness_index), default=0.0):
@@ -166,14 +183,22 @@ class QueueChoice:
         return f"{percent(1.0 - self._gain(row), 2)} less throughput{_of_both(row)}"
 
     def _waits(self, whose: str, row: QueueAlternative, measure: Callable[[QueueAlternative], Estimate]) -> str:
-        wait, least = mean(measure(row)), min(self._known(measure), default=0.0)
+        wait, least = mean(measure(row)), min(self._known(measure, self._able), default=0.0)
         if wait == inf:
             return f"none of {whose} arrives"
         times = f", {number(wait / least)} times as long as with another" if least > 0.0 else ""
         return f"95% of {whose} wait up to {seconds(short(measure(row)))}{times}"
 
-    def _known(self, measure: Callable[[QueueAlternative], Estimate]) -> list[float]:
-        return [float(found["mean"]) for found in map(measure, self.rows) if found["mean"] is not None]
+    def _known(
+        self, measure: Callable[[QueueAlternative], Estimate], rows: Sequence[QueueAlternative] | None = None
+    ) -> list[float]:
+        found = map(measure, self.rows if rows is None else rows)
+        return [float(one["mean"]) for one in found if one["mean"] is not None]
+
+    @property
+    def _able(self) -> Sequence[QueueAlternative]:
+        """The queues that may be the answer, with which others are compared in words; all where none may."""
+        return [row for row in self.rows if not self.excluded(row)] or self.rows
 
     @property
     def _most_loss(self) -> float:

@@ -202,7 +202,7 @@ def _recommendation(found: _Found) -> Recommendation:
 def _answer(found: _Found) -> str:
     own, row, place = found.rows[0], found.rows[found.chosen], found.knobs[0].place
     if not found.chosen:
-        return f"Keep {own.name} at {place}: {_why_kept(found)}"
+        return f"Keep {own.name} at {place}: {_why_kept(found)}{_relation(found)}"
     there = "there" if len(found.knobs) == 1 else f"at {found.place}"
     parts = [
         f"95% of the packets wait at most {seconds(short(row.wait_p95_s))} {there} instead of "
@@ -217,7 +217,27 @@ def _answer(found: _Found) -> str:
     if None not in (row.l4s_p95_s["mean"], own.l4s_p95_s["mean"]):
         parts.append(f"those of L4S flows {seconds(short(row.l4s_p95_s))} instead of {seconds(short(own.l4s_p95_s))}")
     parts += _costs(found, row, own)
-    return f"{found.tried[found.chosen].at(place)}: {', '.join(parts)}"
+    return f"{found.tried[found.chosen].at(place)}: {', '.join(parts)}{_relation(found)}"
+
+
+def _relation(found: _Found) -> str:
+    """Say how the answer goes together with the buffers that a search has found before."""
+    sized, changes = found.bench.sized, found.rows[found.chosen].changes
+    links = [{field.rpartition(".")[0] for field in fields} for fields in (sized, changes)]
+    if not sized:
+        return ""
+    if changes == sized:
+        return ". This is the change that the search of buffers found: both answers are one"
+    if found.chosen and links[0].isdisjoint(links[1]):
+        return ". It is another link's than the buffer that the search found: make that change first, then this one"
+    tried = any(queue.changes == sized for queue in found.tried)
+    compared = ", which was compared here too" * tried
+    if found.chosen:
+        return f". It is an alternative to the buffer that the search found{compared}: make one change, this one first"
+    return (
+        f". It is an alternative to the buffer that the search found{compared}: that one is the least that meets the "
+        "targets, and not better by all that counts here"
+    )
 
 
 def _why_kept(found: _Found) -> str:
@@ -239,7 +259,8 @@ def _costs(found: _Found, row: QueueAlternative, own: QueueAlternative) -> Itera
     if row.throughput_bps["mean"] is not None:
         yield _change(row.throughput_bps, own.throughput_bps, "throughput")
     if row.reverse_throughput_bps["mean"] is not None:
-        yield f"{_change(row.reverse_throughput_bps, own.reverse_throughput_bps, 'throughput')} in the other direction"
+        other = "" if row.throughput_bps["mean"] is None else " in the other direction"
+        yield f"{_change(row.reverse_throughput_bps, own.reverse_throughput_bps, 'throughput')}{other}"
     more = (own.unfinished_transfers["mean"] or 0.0) - (row.unfinished_transfers["mean"] or 0.0)
     if more > 0.0:
         yield f"{plural(more, 'transfer')} more finished"
@@ -294,9 +315,10 @@ def _inshort(found: _Found, place: int) -> str:
 
 
 def _check(found: _Found) -> tuple[BeforeAfter, ...]:
+    other = "" if found.before.throughput_bps["mean"] is None else " in the other direction"
     pairs = (
         ("throughput", "bit/s", "throughput_bps"),
-        ("throughput in the other direction", "bit/s", "reverse_throughput_bps"),
+        (f"throughput{other}", "bit/s", "reverse_throughput_bps"),
         ("slowdown of transfers", "", "slowdown_mean"),
         ("mean queueing delay", "s", "wait_mean_s"),
         ("queueing delay, p95", "s", "wait_p95_s"),
@@ -325,12 +347,24 @@ def _remarks(found: _Found) -> Iterator[str]:
     elif found.chosen:
         yield f"before and after were simulated once more, {found.confirmation.words}: the answer holds there"
     yield from _unstable(found)
+    yield from _lossy(found)
     if close := _close(found):
         name = found.rows[found.chosen].name
-        yield f"{close} and {name} differ in delay by less than their intervals: either will do"
+        yield f"the intervals of the delays with {close} and with {name} overlap: either will do"
     if mean(found.rows[0].light_p95_s) == inf and any("fq-" in str(queue.changes) for queue in found.tried):
         yield "fair queueing also keeps flows that send little from waiting behind others; p95 is of all packets"
     yield "a buffer is right for these flows and round trips only; the disciplines follow both"
+
+
+def _lossy(found: _Found) -> Iterator[str]:
+    """Say that the default loss, for which buffers are searched, is not asked of queues, if the answer loses more."""
+    targets, row = found.bench.targets, found.rows[found.chosen]
+    if targets.loss is not None and targets.queue_loss is None and mean(row.loss_fraction) > targets.loss:
+        lost, most = amount(mean(row.loss_fraction), "1"), percent(targets.loss)
+        yield (
+            f"{row.name} loses {lost}, more than the {most} for which buffers are searched unless another is named: "
+            f"what transfers take shows what a queue's loss costs; --target loss={most} asks it of queues too"
+        )
 
 
 def _unstable(found: _Found) -> Iterator[str]:
@@ -348,7 +382,7 @@ def _close(found: _Found) -> str:
     chosen = answer.wait_p95_s
     for place, row in enumerate(found.rows):
         other = row.wait_p95_s
-        differs = choice.excluded(row) or abs(choice.worth(row) - choice.worth(answer)) > NEAR
+        differs = not choice.is_as_good(row, answer)
         if place == found.chosen or differs or None in (other["low"], chosen["low"]):
             continue
         low, high = max(other["low"] or 0.0, chosen["low"] or 0.0), min(other["high"] or 0.0, chosen["high"] or 0.0)
