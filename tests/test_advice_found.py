@@ -149,7 +149,7 @@ def test_the_threads_do_not_change_the_answer(modem: Advice) -> None:
 def test_each_step_says_what_is_simulated_and_how_far_it_is() -> None:
     steps: list[str] = []
     ackclock.advise(MODEM, on_step=steps.append)
-    assert "buffer of 4 and 5 packets at modem (simulation 4 of at most 60)" in steps
+    assert "buffer of 4 and 5 packets at modem, up to simulation 60 (simulation 4)" in steps
     assert len(steps) < 15
 
 

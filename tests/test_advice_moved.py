@@ -59,4 +59,11 @@ def test_what_the_largest_buffer_misses_is_said_with_the_sizes_that_the_other_li
         "run": {"duration": "200 s", "warmup": "20 s"},
     }
     (found,) = ackclock.advise(document, topics=["bottleneck-buffer"]).recommendations
-    assert "packets at dsl.reverse, the targets are met, but they are not with a tenth more" in found.answer
+    assert found.answer.startswith("Keep 83 packets at dsl.reverse and 400 packets at dsl: ")
+    assert "36 packets at dsl.reverse, the most that was tried, meet the targets" in found.answer
+    assert found.answer.endswith("with an ample one, so that no size is known to meet them")
+    assert "load has to fall" not in found.answer
+    # What each row misses is in the table, of the size that is kept too.
+    rows = [row for table in found.alternatives for row in table.rows]
+    assert all(row.meets != any(name.startswith("utilisation of dsl") for name in row.missed) for row in rows)
+    assert all(("misses utilisation" in row.cells[-1]) != row.meets for row in rows)

@@ -12,6 +12,7 @@ from ackclock.advice.lengths import Length, length_for
 from ackclock.advice.search import Bracket, neighbour, smallest
 from ackclock.advice.targets import Targets, read_targets
 from ackclock.cli import app
+from ackclock.errors import AdviceError
 from fakes import make_flow, make_resolved
 
 
@@ -170,3 +171,14 @@ def test_a_search_is_within_what_a_run_may_last() -> None:
     duration = "10 s"
     """
     assert ackclock.advise(slow, topics=["bottleneck-buffer"]).recommendations
+
+
+def test_a_round_trip_below_the_empty_path_s_is_refused_before_any_search() -> None:
+    link = {"name": "a", "rate": "10 Mbit/s", "delay": "10 ms", "buffer": "50 pkt"}
+    document = {"link": [link], "flow": [{"name": "f", "path": ["a"]}], "run": {"duration": "5 s"}}
+    steps: list[str] = []
+    refused = r"rtt-p95: is below the round trip of the empty path of f, .*; given 1 ms; allowed more than 21\.23 ms"
+    with pytest.raises(AdviceError, match=refused):
+        ackclock.advise(document, targets={"rtt-p95": "1 ms"}, on_step=steps.append)
+    assert not steps
+    assert ackclock.advise(document, targets={"rtt-p95": "22 ms"}, simulate=False).title == "untitled"

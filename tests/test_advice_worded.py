@@ -19,7 +19,7 @@ def advised_lesson(name: str) -> Recommendation:
 
 
 def test_no_size_below_the_answer_meets_the_targets_without_a_word() -> None:
-    """The search holds 55 packets, which other random numbers refute; it tried 57 and 59 too, below 61."""
+    """The search holds 55 packets, which runs of twice the time refute; it tried 57 and 59 too, below 61."""
     found = advised_lesson("7-cubic-bbr")
     (table,) = found.alternatives
     rows = {row.size_packets: row for row in table.rows}
@@ -29,7 +29,9 @@ def test_no_size_below_the_answer_meets_the_targets_without_a_word() -> None:
     assert rows[55].cells[-1] == "refuted"
     doubts = {"refuted", "by chance"}
     assert all(not row.meets or row.note in doubts for row in table.rows if (row.size_packets or inf) < chosen)
-    assert any(remark.startswith("55 packets at bottleneck meet the targets with") for remark in found.remarks)
+    assert any(
+        remark.startswith("55 packets at bottleneck meet the targets in the runs of") for remark in found.remarks
+    )
 
 
 def test_the_round_trips_of_the_sentence_are_in_the_table_under_their_own_name() -> None:

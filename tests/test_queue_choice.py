@@ -6,10 +6,16 @@ from typing import Any
 import pytest
 
 import ackclock
-from ackclock.advice import QueueAlternative, Recommendation
+from ackclock import scenario as scenarios
+from ackclock.advice import QueueAlternative, QueuesCompared, Recommendation
+from ackclock.advice.bench import Bench
+from ackclock.advice.knobs import buffer_knobs, by_direction
+from ackclock.advice.lengths import Length
 from ackclock.advice.queue_choice import QueueChoice
+from ackclock.advice.queue_trials import queues_to_try, try_queues
 from ackclock.advice.targets import Targets
 from ackclock.paths import empty_round_trip_s
+from ackclock.pictures.queues_compared import queues_chart
 from ackclock.stats import Estimate, estimate
 from test_which_queue import TOPIC, asked, chosen, mean, queues
 
@@ -211,6 +217,28 @@ def test_a_buffer_that_a_search_has_found_is_among_the_queues() -> None:
     size = found["bottleneck-buffer"].changes["link.line.buffer"]
     (searched,) = (row for row in queues(found[TOPIC]) if row.name.endswith("(searched)"))
     assert searched.changes == {"link.line.buffer": size}
+    # The reader learns that the two exclude each other, and with which to begin.
+    assert "It is an alternative to the buffer that the search found" in found[TOPIC].answer
+    assert found[TOPIC].answer.endswith("make one change, this one first")
+
+
+def test_searched_buffers_of_two_links_are_named_with_their_links() -> None:
+    """The only flow's ACKs cross the link with the longest wait: its throughput is not called another direction's."""
+    reverse = {"rate": "256 kbit/s", "buffer": "20 pkt"}
+    link = {"name": "dsl", "rate": "100 Mbit/s", "delay": "10 ms", "buffer": "200 pkt", "reverse": reverse}
+    bench = Bench(
+        scenarios.load({"link": [link], "flow": [{"name": "dl", "path": ["dsl"]}], "run": {"duration": "9 s"}})
+    )
+    bench.sized = {"link.dsl.reverse.buffer": "1 pkt", "link.dsl.buffer": "58 pkt"}
+    links = ackclock.run(bench.scenario, picture=False).summary["links"]
+    knobs = [part for knob in buffer_knobs(bench.resolved, links) for part in by_direction(knob)]
+    knob = next(knob for knob in knobs if knob.names == ("dsl.reverse",))
+    queue = queues_to_try(bench, [knob])[1]
+    assert queue.title == "drop-tail, 1 packet (searched); drop-tail, 58 packets (searched) at dsl"
+    assert queue.at("dsl.reverse").startswith("drop-tail, 1 packet (searched) at dsl.reverse and ")
+    rows = try_queues(bench, [knob], [queue], Length(9.0, 1.0, 1), "")
+    assert "other di-\nrection" not in QueuesCompared("dsl.reverse", tuple(rows)).table.headers
+    assert queues_chart("dsl", "dsl.reverse", rows).panels[0].y_label == "throughput [Mbit/s]"
 
 
 @pytest.mark.parametrize(
@@ -272,7 +300,7 @@ def test_packets_that_no_congestion_control_slows_down_raise_the_question() -> N
     assert lost.reason == "none of the packets of light flows arrives"
 
 
-def test_throughput_is_that_of_the_flows_and_a_flow_over_two_links_counts_twice_in_the_choice() -> None:
+def test_throughput_is_that_of_the_flows_and_that_over_the_links_counts_a_flow_over_two_twice() -> None:
     links = [
         {"name": "a", "rate": "10 Mbit/s", "delay": "10 ms", "buffer": "300 ms"},
         {"name": "b", "rate": "9.8 Mbit/s", "delay": "10 ms", "buffer": "300 ms"},
@@ -379,6 +407,23 @@ def test_a_little_delay_is_not_worth_much_throughput() -> None:
     assert choice.reason(few, few) == ""
 
 
+def test_of_two_sizes_that_are_as_good_none_is_called_less_simple() -> None:
+    rows = (NOW, queue("drop-tail, 26 packets (searched)", 50.0, 6.0), queue("drop-tail, 30 packets", 50.0, 6.1))
+    assert judge(*rows).reason(rows[2], rows[1]) == "as good: of such sizes the first in this table is taken"
+
+
+def test_a_longer_queue_that_is_worth_as_much_is_compared_with_the_answer_s() -> None:
+    """Not with that of a queue that is left out; and nothing is the delay's alone where transfers cross."""
+    fair = queue("fq-codel", 41.0, 51.5, slowdown_mean=6.55)
+    sfq = queue("sfq", 41.0, 60.6, slowdown_mean=6.52)
+    out = queue("drop-tail, 38 packets", 20.0, 8.6, slowdown_mean=13.0)
+    choice = judge(queue("now", 40.0, 39.3, slowdown_mean=8.52), out, fair, sfq)
+    assert choice.excluded(out)
+    longer = "as good, with a longer queue: 95% of the packets wait up to 60.6 ms, 1.18 times as long as with fq-codel"
+    assert choice.reason(sfq, fair) == longer
+    assert choice.is_as_good(sfq, fair)
+
+
 def test_of_equals_the_first_is_the_answer() -> None:
     assert best(NOW, queue("codel", 49.0, 5.0), queue("fq-codel", 49.5, 5.0)) == "codel"
 
@@ -389,6 +434,20 @@ def test_the_floor_is_of_both_directions_by_their_geometric_mean() -> None:
     shared = queue("fq-codel", 9.0, 5.0, reverse_throughput_bps=45e6)
     assert best(now, shared) == "fq-codel"
     assert "geometric mean" in judge(now, shared).excluded(now)
+
+
+def test_a_better_share_of_a_bottleneck_is_not_a_loss_of_throughput() -> None:
+    """Two of three offices fill their own links and the core, or all three share it: 40 Mbit/s over the core."""
+    now = queue("now", 40.0, 48.6, carried_bps=80e6, fairness_index=0.656)
+    fair = queue("fq-codel", 39.9, 8.9, carried_bps=66.6e6, fairness_index=1.0)
+    assert best(now, fair) == "fq-codel"
+    assert judge(now, fair).excluded(now) == "a fairness of 0.66, where 1.00 can be had"
+    # A flow over two links gets what two flows over one link each had.
+    long = queue("fq-codel", 14.8, 8.9, carried_bps=19.8e6, fairness_index=1.0)
+    assert best(queue("now", 17.8, 48.6, carried_bps=19.8e6, fairness_index=0.7), long) == "fq-codel"
+    less = queue("codel", 37.0, 8.9, carried_bps=66.6e6)
+    reason = "7.5% less throughput (of the flows and over the links) than another"
+    assert judge(now, fair, less).excluded(less) == reason
 
 
 def test_the_delay_of_light_flows_counts_next_to_that_of_all_packets() -> None:
@@ -429,8 +488,9 @@ def test_unfinished_and_slow_transfers_speak_against_a_queue() -> None:
 
 def test_a_queue_that_other_random_numbers_refute_says_so_and_no_other() -> None:
     rows = (NOW, queue("codel", 50.0, 5.0), queue("pie", 50.0, 15.0))
-    assert judge(*rows).reason(rows[1], NOW, refuted=rows[1]) == "not better with other random numbers"
-    assert judge(*rows).reason(rows[2], NOW, refuted=rows[1]) == "as good, and less simple"
+    how = "with other random numbers"
+    assert judge(*rows).reason(rows[1], NOW, refuted=rows[1], how=how) == f"not better {how}"
+    assert judge(*rows).reason(rows[2], NOW, refuted=rows[1]) == "as good as the present one, which needs no change"
 
 
 def test_targets_for_loss_and_round_trip_are_kept() -> None:

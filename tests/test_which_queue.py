@@ -189,6 +189,21 @@ def test_a_long_queue_raises_the_question_and_a_short_one_does_not() -> None:
     assert TOPIC not in {one.topic for one in ackclock.advise(home(buffer="10 pkt")).recommendations}
 
 
+def test_a_starved_flow_raises_the_question_where_no_queue_is_long() -> None:
+    """A source of 12 Mbit/s leaves TCP nothing of 10, and no ping arrives: no size of the buffer changes that."""
+    flows = [
+        {"name": "source", "path": ["l"], "packet": "200 B", "traffic": {"kind": "constant", "rate": "12 Mbit/s"}},
+        {"name": "tcp", "path": ["l"]},
+        {"name": "ping", "path": ["l"], "traffic": {"kind": "ping", "interval": "200 ms"}},
+    ]
+    link = {"name": "l", "rate": "10 Mbit/s", "delay": "10 ms", "buffer": "50 pkt"}
+    advice = ackclock.advise({"link": [link], "flow": flows, "run": {"duration": "20 s", "warmup": "2 s"}})
+    found = {one.topic: one for one in advice.recommendations}
+    assert "next to nothing" in advice.verdict
+    assert chosen(found[TOPIC]).name == "FQ-CoDel"
+    assert "packets of light flows arrive, of which none did" in found[TOPIC].answer
+
+
 def test_levels_of_priority_are_left_alone() -> None:
     found = ackclock.advise(home(queue="priority"), topics=[TOPIC])
     assert not found.recommendations

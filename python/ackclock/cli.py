@@ -203,6 +203,7 @@ def advise(  # noqa: PLR0913  one argument an option
                 simulate=simulate,
                 threads=threads,
                 on_step=lambda what: _tell(what, bar),
+                on_estimate=lambda said: typer.echo(said, err=True),
                 limit=limit or None,
             )
     except KeyboardInterrupt:

@@ -16,6 +16,8 @@ LONG_S, LARGE_BYTES = 10.0, 1e9
 _ALLOWED: Final = 'a time, an amount of memory or a number of packets, such as "10 min", "2 GB" or "1e9 pkt"'
 HINT: Final = "shorten run.duration, lower the rates or the number of flows, or raise the limit"
 """Ways out for a user who may choose the limits."""
+MOST_DIGITS: Final = 17
+"""Digits from which two numbers that differ are written the same."""
 _UNITS: Final = ("s", "B", "pkt")
 
 
@@ -90,8 +92,9 @@ def refuse_beyond(limits: Sequence[Quantity], expected: Estimate, *, what: str =
         amount = amounts[limit.unit]
         if amount > limit.value:
             most = "up to" if expected.most > 1.0 and limit.unit != "B" else "about"
-            problem = f"is less than {what} is expected to take, {most} {_worded(amount, limit.unit)}"
-            raise LimitError(Fault("limit", problem, given=_worded(limit.value, limit.unit), hint=hint))
+            more, given = _apart(amount, limit.value, limit.unit)
+            problem = f"is less than {what} is expected to take, {most} {more}"
+            raise LimitError(Fault("limit", problem, given=given, hint=hint))
 
 
 def is_long(expected: Estimate) -> bool:
@@ -118,8 +121,8 @@ def sentence(expected: Estimate) -> str:
     'About 3.2 billion packets: 6.7 min of computing with 2 threads, 240 MB of memory'
     """
     words = (
-        f"About {_worded(expected.packets, 'pkt')}: {_worded(expected.seconds, 's')} of computing with "
-        f"{plural(expected.threads, 'thread')}, {_worded(expected.memory_bytes, 'B')} of memory"
+        f"About {worded(expected.packets, 'pkt')}: {worded(expected.seconds, 's')} of computing with "
+        f"{plural(expected.threads, 'thread')}, {worded(expected.memory_bytes, 'B')} of memory"
     )
     if expected.most > 1.0:
         words += (
@@ -128,12 +131,28 @@ def sentence(expected: Estimate) -> str:
     return words
 
 
-def _worded(amount: float, unit: str) -> str:
-    """Write an amount with two digits, in the unit in which people have it."""
+def _apart(amount: float, other: float, unit: str) -> tuple[str, str]:
+    """Write two amounts with as many digits as it takes to see that they differ."""
+    pairs = [(worded(amount, unit, digits), worded(other, unit, digits)) for digits in range(2, MOST_DIGITS)]
+    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[-1])
+
+
+def worded(amount: float, unit: str, digits: int = 2) -> str:
+    """Write an amount in the unit in which people have it.
+
+    Parameters
+    ----------
+    amount : float
+        The amount.
+    unit : str
+        "s", "B" or "pkt".
+    digits : int
+        Significant digits.
+    """
     scales: dict[str, tuple[tuple[float, str], ...]] = {
         "s": ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s")),
         "B": ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")),
         "pkt": ((1e9, "billion packets"), (1e6, "million packets"), (1.0, "packets")),
     }
     factor, name = next((scale for scale in scales[unit] if amount >= scale[0]), scales[unit][-1])
-    return f"{significant(amount / factor, 2)} {name}"
+    return f"{significant(amount / factor, digits)} {name}"

@@ -4,18 +4,20 @@ Each topic is one function. It recommends only what a simulation has borne out: 
 after, a size is searched. All topics build on the findings of the same runs, which the verdict words too.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ackclock import scenario as scenarios
 from ackclock.advice import buffers, slow_start, sockets, timers, two_way, variability, which_queue, windows
 from ackclock.advice.bench import Bench
+from ackclock.advice.budget import Budget
+from ackclock.advice.knobs import BUSY
 from ackclock.advice.queue_records import QueueAlternative, QueuesCompared
 from ackclock.advice.records import Advice, Alternative, Alternatives, BeforeAfter, Recommendation, Rule
-from ackclock.advice.targets import read_targets
-from ackclock.errors import AdviceError, ArgumentError, Fault, shown
-from ackclock.findings import Finding, Kind
+from ackclock.advice.targets import read_targets, refuse_impossible
+from ackclock.errors import AdviceError, ArgumentError, Fault, LimitError, shown
+from ackclock.findings import Finding, Kind, Row, mean
 from ackclock.limits import read_limits
 from ackclock.paths import meets_acks
 from ackclock.result import Result
@@ -59,6 +61,9 @@ _TOPICS: Mapping[str, Callable[..., Recommendation | None]] = {
 _SEARCHES = frozenset({windows.TOPIC, buffers.TOPIC})
 """The topics without a rule of their own: they answer where no other has found something to change."""
 
+SHORT_S = 1e-3
+"""Queueing delay of 95% of the packets below which it is not worth a word [s]."""
+
 _TARGETS = Allowed(
     'a mapping of names to texts or numbers, such as {"utilisation": "99%"}',
     lambda value: OVERRIDES.holds(value) and all(TEXT.holds(one) or NUMBER.holds(one) for one in value.values()),
@@ -75,6 +80,7 @@ def advise(  # noqa: PLR0913  by keyword
     simulate: bool = True,
     threads: int | None = None,
     on_step: Callable[[str], None] | None = None,
+    on_estimate: Callable[[str], None] | None = None,
     limit: str | Collection[str] | None = None,
     controllers: None = None,
 ) -> Advice:
@@ -99,9 +105,11 @@ def advise(  # noqa: PLR0913  by keyword
         Replications at a time, all cores by default.
     on_step : callable, optional
         Gets in words what is being simulated.
+    on_estimate : callable, optional
+        Gets a sentence of what a search or a comparison is expected to take, before it begins, if it is long.
     limit : str or collection of str, optional
-        The most that all simulations together may be expected to take: a time, memory or packets, such as "10 min";
-        the environment variable `ACKCLOCK_LIMIT` by default. How many there will be is known only as they go on.
+        The most that all simulations together may take: a time, memory or packets, such as "10 min"; the environment
+        variable `ACKCLOCK_LIMIT` by default. What they are expected to take is corrected by what they took so far.
     controllers : None
         Not taken, unlike by `ackclock.run`: the rules of advice are for the engine's congestion controls, and it makes
         many runs at a time, where classes run one at a time. `ackclock.sweep` takes them, and varies a field.
@@ -118,7 +126,8 @@ def advise(  # noqa: PLR0913  by keyword
     AdviceError
         For an unknown topic or target, or a target that is out of range.
     LimitError
-        Before the simulation with which all of them are expected to take more than `limit`.
+        Before simulations with which all of them are expected to take more than `limit`, or when its time has passed,
+        unless a question has been answered: then the advice says which one is not.
     ArgumentError
         If another argument is of a wrong type, or a flow has a congestion control of the user's own.
 
@@ -136,30 +145,47 @@ def advise(  # noqa: PLR0913  by keyword
         simulate=(simulate, FLAG),
         threads=(threads, COUNT.or_none()),
         on_step=(on_step, FUNCTION.or_none()),
+        on_estimate=(on_estimate, FUNCTION.or_none()),
     )
     _refuse_controllers(controllers)
     wanted = _wanted(topics)
     loaded = scenario if isinstance(scenario, scenarios.Scenario) else scenarios.load(scenario)
     _refuse_controllers(loaded.source.controls)
     bench = Bench(loaded, dict(overrides or {}), on_step or (lambda _: None), threads)
-    bench.limits = read_limits(limit if limit is None or isinstance(limit, str) else list(limit))
+    limits = read_limits(limit if limit is None or isinstance(limit, str) else list(limit))
+    bench.budget = Budget(limits, on_estimate or (lambda _: None))
     bench.targets = read_targets(targets, bench.resolved)
+    refuse_impossible(bench.targets, bench.resolved)
     bench.asked = frozenset(topics or ())
-    found: dict[str, Recommendation] = {}
-    for name, advise_topic in wanted.items():
-        is_answered = any(one.changes for one in found.values()) and targets is None and topics is None
-        if name not in _SEARCHES or not is_answered:
-            answer = advise_topic(bench, simulate=simulate)
-            found |= {} if answer is None else {name: answer}
-            bench.sized |= found[name].changes if name == buffers.TOPIC and name in found else {}
+    found, unanswered = _answered(bench, wanted, simulate=simulate, is_open=targets is None and topics is None)
     base = (bench.base or bench.run({}, "the scenario as it is")) if simulate else None
+    why = () if any(one.changes for one in found.values()) or unanswered else tuple(_reasons(bench, found, wanted))
     return Advice(
         bench.resolved.title,
         tuple(found.values()),
-        () if any(one.changes for one in found.values()) else tuple(_reasons(bench, found, wanted)),
+        (*why, *unanswered),
         "" if base is None else _verdict(bench, base),
         () if base is None else base.findings,
     )
+
+
+def _answered(
+    bench: Bench, wanted: Mapping[str, Callable[..., Recommendation | None]], *, simulate: bool, is_open: bool
+) -> tuple[dict[str, Recommendation], tuple[str, ...]]:
+    """Answer the questions, and say which are not answered as a limit ended that; refuse if nothing is answered."""
+    found: dict[str, Recommendation] = {}
+    for name, advise_topic in wanted.items():
+        if name in _SEARCHES and is_open and any(one.changes for one in found.values()):
+            continue
+        try:
+            answer = advise_topic(bench, simulate=simulate)
+        except LimitError as error:
+            if not found:
+                raise
+            return found, (f"{name} is not answered: {error}",)
+        found |= {} if answer is None else {name: answer}
+        bench.sized |= found[name].changes if name == buffers.TOPIC and name in found else {}
+    return found, ()
 
 
 def _refuse_controllers(given: object) -> None:
@@ -191,7 +217,25 @@ def _policer(resolved: Resolved, name: str) -> str:
     return name if bucket is not None and bucket.kind == "policer" else ""
 
 
-def _what_limits(resolved: Resolved, kinds: Mapping[Kind, Finding], wanted: Collection[str]) -> str:
+def _without_drops(rows: Sequence[Row]) -> str:
+    """Say of a run without drops and limits where packets wait nevertheless."""
+    waits = {row["name"]: (row.get("queueing_p95_s") or {}).get("mean") or 0.0 for row in rows}
+    name = max(waits, key=lambda one: waits[one], default="")
+    if not name or waits[name] < SHORT_S:
+        return (
+            "no buffer drops a packet, next to no packet waits, and no window limits a flow: there is nothing to gain"
+        )
+    used = next(mean(row, "utilisation_fraction") for row in rows if row["name"] == name)
+    bursts = ", in bursts that leave it idle for half of the run or more" if used < BUSY else ""
+    return (
+        f"no buffer drops a packet, and no window limits a flow. Packets wait at {name}, 95% of them up to "
+        f"{seconds(waits[name])}{bursts}: no buffer is searched for that; --topic which-queue compares queues there"
+    )
+
+
+def _what_limits(
+    resolved: Resolved, rows: Sequence[Row], kinds: Mapping[Kind, Finding], wanted: Collection[str]
+) -> str:
     """Say why a run that was made cannot be better."""
     if "buffer-limit" in kinds:
         limit = kinds["buffer-limit"]
@@ -208,7 +252,7 @@ def _what_limits(resolved: Resolved, kinds: Mapping[Kind, Finding], wanted: Coll
         )
     if "dropped" in kinds:
         return f"nothing better was found by the {'topics' if len(wanted) > 1 else 'topic'} {', '.join(wanted)}"
-    return "no buffer drops a packet, no link has a queue, and no window limits a flow: there is nothing to gain"
+    return _without_drops(rows)
 
 
 def _reasons(bench: Bench, found: Collection[str], wanted: Collection[str]) -> Iterator[str]:
@@ -226,7 +270,7 @@ def _reasons(bench: Bench, found: Collection[str], wanted: Collection[str]) -> I
             "make the links busier only at the price of long queues (Kalampoukas et al. 1997, theorem 1)"
         )
     elif bench.base is not None:
-        yield _what_limits(bench.resolved, kinds, wanted)
+        yield _what_limits(bench.resolved, bench.base.summary["links"], kinds, wanted)
     elif len(wanted) < len(_TOPICS):
         yield f"this scenario does not raise the question of {' and '.join(wanted)}"
     else:

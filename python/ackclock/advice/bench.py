@@ -8,16 +8,15 @@ from math import nan
 from typing import Any
 
 from ackclock import api
+from ackclock.advice.budget import Budget
 from ackclock.advice.lengths import Length
 from ackclock.advice.records import BeforeAfter
 from ackclock.advice.targets import Targets
 from ackclock.cost import Estimate as Expected
 from ackclock.engine import usable_cores
-from ackclock.limits import refuse_beyond
 from ackclock.result import Result
 from ackclock.scenario import Resolved, Scenario
 from ackclock.stats import Estimate, estimate
-from ackclock.units import Quantity
 
 Measure = Callable[[Result], Estimate]
 """A quantity of a run."""
@@ -25,7 +24,9 @@ Measure = Callable[[Result], Estimate]
 REPLICATIONS = 5
 """Least number of replications of a scenario that draws random numbers."""
 MOST_RUNS = 60
-"""Number of simulations from which a search goes no further."""
+"""Number of simulations from which a search of sizes tries no further ones; a confirmation and queues come on top."""
+LEAST_SEARCH, TWICE = 5, 3
+"""Number of simulations of a search at least, and of those of twice the length that confirm it."""
 _UNCHANGED = repr([])
 _SUMS = frozenset({"throughput_bps", "timeouts", "fast_retransmits"})
 _RATES = frozenset({"throughput_bps", "goodput_bps"})
@@ -53,8 +54,8 @@ class Bench:
         What a change must reach.
     asked : collection of str
         The topics that the user names.
-    limits : sequence of Quantity
-        What all simulations together may be expected to take.
+    budget : Budget
+        What all simulations together may take.
     """
 
     scenario: Scenario
@@ -63,12 +64,10 @@ class Bench:
     threads: int | None = None
     targets: Targets = field(default_factory=Targets)
     asked: Collection[str] = ()
-    limits: Sequence[Quantity] = ()
+    budget: Budget = field(default_factory=Budget)
     sized: dict[str, str] = field(default_factory=dict)
     """The buffers that a search has found, as changes."""
     _kept: dict[tuple[str, Length | None], Result] = field(default_factory=dict)
-    _expected: Expected = field(default_factory=lambda: Expected(0.0, 0.0, 0.0))
-    """Packets, time and memory that all simulations so far were expected to take."""
 
     @cached_property
     def resolved(self) -> Resolved:
@@ -84,8 +83,8 @@ class Bench:
 
     @property
     def spent(self) -> bool:
-        """Return whether a search should end with what it has."""
-        return len(self._kept) >= MOST_RUNS
+        """Return whether a search should end with what it has: its next step takes two simulations."""
+        return len(self._kept) > MOST_RUNS - 2
 
     def run(self, changes: Mapping[str, Any], what: str, length: Length | None = None) -> Result:
         """Simulate with some fields changed."""
@@ -111,30 +110,42 @@ class Bench:
         keys = [_key(one, length) for one in changes]
         wanted = {key: one for key, one in zip(keys, changes, strict=True) if key not in self._kept}
         if wanted:
-            done = len(self._kept) + len(wanted)
-            self._check_limits(list(wanted.values()), length)
-            self.on_step(f"{what} (simulation {done}{f' of at most {MOST_RUNS}' if done <= MOST_RUNS else ''})")
+            foreseen_s = self._charge(list(wanted.values()), length)
+            self.on_step(f"{what} (simulation {len(self._kept) + len(wanted)})")
+            started_s = self.budget.clock()
             with ThreadPoolExecutor(max_workers=min(len(wanted), self.threads or len(wanted))) as pool:
                 threads = self.threads if len(wanted) == 1 else 1
                 simulate = partial(self._simulate, length=length, threads=threads, whole=whole)
                 futures = [(key, pool.submit(simulate, one)) for key, one in wanted.items()]
                 self._kept.update((key, future.result()) for key, future in futures)
+            self.budget.settle(foreseen_s, self.budget.clock() - started_s, len(wanted))
         return [self._kept[key] for key in keys]
 
-    def _check_limits(self, changes: Sequence[Mapping[str, Any]], length: Length | None) -> None:
+    def announce_search(self, length: Length) -> None:
+        """Say what a search of sizes is expected to take, before it begins, if that is long."""
+        least = LEAST_SEARCH + 2 * TWICE
+        most = max(least, MOST_RUNS - len(self._kept) + 2 * TWICE)
+        at_once = min(self._cores, 2)
+        self.budget.announce([self._expected({}, length, self._cores // at_once)] * least, at_once, most / least)
+
+    def announce(self, changes: Sequence[Mapping[str, Any]], length: Length, twice: int) -> None:
+        """Say the same of a comparison of several changes, some of which are then simulated for twice the time."""
+        new = [one for one in changes if _key(one, length) not in self._kept]
+        each = [self._expected(one, length, 1) for one in [*new, *changes[: 2 * twice]]]
+        self.budget.announce(each, max(1, min(self._cores, len(each))))
+
+    def _charge(self, changes: Sequence[Mapping[str, Any]], length: Length | None) -> float:
         """Refuse simulations with which all of them are expected to take more than the user allows."""
-        if not self.limits:
-            return
-        cores = self.threads or usable_cores()
-        at_once = max(1, min(cores, len(changes)))
-        each = [api.expected(self._resolve(one, length)[0], cores if len(changes) == 1 else 1) for one in changes]
-        self._expected = Expected(
-            self._expected.packets + sum(one.packets for one in each),
-            self._expected.seconds + sum(one.seconds for one in each) / at_once,
-            max(self._expected.memory_bytes, *(one.memory_bytes for one in each)),
-            cores,
-        )
-        refuse_beyond(self.limits, self._expected, what="this advice")
+        threads = self._cores if len(changes) == 1 else 1
+        each = [self._expected(one, length, threads) for one in changes]
+        return self.budget.charge(each, max(1, min(self._cores, len(changes))))
+
+    @property
+    def _cores(self) -> int:
+        return self.threads or usable_cores()
+
+    def _expected(self, changes: Mapping[str, Any], length: Length | None, threads: int) -> Expected:
+        return api.expected(self._resolve(changes, length)[0], max(1, threads))
 
     def _resolve(self, changes: Mapping[str, Any], length: Length | None) -> tuple[Resolved, list[str]]:
         """Resolve the scenario with some fields changed, for runs of a length."""
@@ -151,7 +162,8 @@ class Bench:
     ) -> Result:
         resolved, warnings = self._resolve(changes, length)
         # The limits are of all simulations together.
-        result = api.simulate(resolved, warnings, threads=threads, picture=False, limit=())
+        watch = (lambda *_: self.budget.check()) if self.budget.has_time else None
+        result = api.simulate(resolved, warnings, threads=threads, picture=False, limit=(), on_progress=watch)
         return _grouped(result) if changes and length is not None and not whole else result
 
 

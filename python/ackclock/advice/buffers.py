@@ -6,9 +6,11 @@ from math import inf
 
 from ackclock.advice.backstops import Backstop
 from ackclock.advice.bench import (
+    MOST_RUNS,
     Bench,
     before_after,
     has_percentiles,
+    loss_cycles,
     of_flows,
     of_link,
     of_source,
@@ -18,12 +20,13 @@ from ackclock.advice.bench import (
 )
 from ackclock.advice.buffer_rules import buffer_rules
 from ackclock.advice.knobs import Knob, buffer_knobs, static_knob
-from ackclock.advice.lengths import UNCONFIRMED, Length, length_for
+from ackclock.advice.lengths import Length, length_for
 from ackclock.advice.records import BeforeAfter, Recommendation, Rule
+from ackclock.advice.search import neighbour
 from ackclock.advice.sizes import Answer, largest_within, search_sizes
-from ackclock.advice.trials import has_transfers, in_words
+from ackclock.advice.trials import Sizes, has_transfers, in_words
 from ackclock.result import Result
-from ackclock.wording import amount, number, percent, seconds
+from ackclock.wording import amount, number, percent, plural, seconds
 
 TOPIC = "bottleneck-buffer"
 QUESTION = "How large should the buffer of the bottleneck be?"
@@ -61,7 +64,7 @@ def _searched(bench: Bench, found: list[Knob], base: Result, length: Length) -> 
         answer = search_sizes(bench, knobs[:MOST_KNOBS], length) if knobs else None
         if answer is None or all((answer.sizes or {}).get(knob, inf) >= knob.present for knob in bounded):
             break
-    jobs = [f"{_packets(one.knob.present)} at {one.knob.place}: {one.job()}" for one in backstops if one.knob in kept]
+    jobs = [f"{_at(one.knob, one.knob.present)}: {one.job()}" for one in backstops if one.knob in kept]
     if answer is None:
         return Recommendation(TOPIC, QUESTION, f"Keep {'; '.join(jobs)}", remarks=(OF_BACKSTOPS,))
     advised = _recommendation(bench, answer, knobs[MOST_KNOBS:])
@@ -118,8 +121,14 @@ def _answer(bench: Bench, found: Answer) -> str:
             f"Keep {_present(found)}: {' and '.join(texts)} are {least}, but transfers take "
             f"{number(found.times_slower)} times as long with them{asked}"
         )
+    fewer = " and ".join(map(_packets, found.sizes.values()))
+    if found.is_luck:
+        cycles = plural(round(loss_cycles(found.after)), "loss cycle")
+        return (
+            f"Keep {_present(found)}: the targets are met. With {fewer}, the least that meet them in this run, it had "
+            f"{cycles}: too few to advise a size by, as transfers with other losses may be slower"
+        )
     if not found.is_worth_it:
-        fewer = " and ".join(f"{number(size)} packets" for size in found.sizes.values())
         return (
             f"Keep {_present(found)}: the targets are met, and {fewer}, the least that meet them, save next to no delay"
         )
@@ -131,7 +140,7 @@ def _answer(bench: Bench, found: Answer) -> str:
 
 
 def _present(found: Answer) -> str:
-    return " and ".join(f"{_packets(knob.present)} at {knob.place}" for knob in found.knobs)
+    return " and ".join(_at(knob, knob.present) for knob in found.knobs)
 
 
 def _waiting(before: Result, after: Result) -> str:
@@ -154,37 +163,53 @@ def _slowed_most(before: Result, after: Result) -> str:
 
 def _size(knob: Knob, size: float) -> str:
     queue = seconds(size / knob.packet_rate)
-    return f"{number(size)} packets at {knob.place}, {queue} of queue (now {_packets(knob.present)})"
+    return f"{_at(knob, size)}, {queue} of queue (now {_packets(knob.present)})"
 
 
 def _packets(size: float) -> str:
-    return "no limit" if size == inf else f"{number(size)} packets"
+    return "no limit" if size == inf else plural(size, "packet")
 
 
 def _nothing_meets(bench: Bench, found: Answer) -> str:
     """Say that no size meets the targets, and what the largest does."""
     failed = next((knob for knob in found.knobs if found.brackets[knob].size is None), None)
     if failed is None:
-        sizes = " and ".join(
-            f"{number(found.brackets[knob].size or 0)} packets at {knob.place}" for knob in found.knobs
-        )
+        sizes = " and ".join(_at(knob, found.brackets[knob].size or 0) for knob in found.knobs)
         return (
             f"Keep {_present(found)}: {sizes} are the least that give {_targets(bench, found)} in the search, but "
-            "neither these nor larger ones next to them do with other random numbers"
+            f"neither these nor larger ones next to them do {found.confirmation.words}"
         )
     most = failed.ample if bench.targets.loss is None else failed.longest
     # As the search had them: what came before with the size found, and what comes after with an ample one.
     others = {knob: float(bracket.size) for knob, bracket in found.brackets.items() if bracket.size is not None}
     others = {knob: others.get(knob, float(knob.ample)) for knob in found.knobs if knob != failed}
     run = found.trials.run([{**others, failed: float(most)}], "")[0]
-    missed = "; ".join(found.judge.missed(run)) or "the targets are met, but they are not with a tenth more"
-    fills = all(flow.is_endless for flow in bench.resolved.flows)
-    remedy = "" if fills else ". The load has to fall, or the rate to rise"
-    beside = "".join(f", and {number(size)} packets at {knob.place}," for knob, size in others.items())
+    missed, beside = found.judge.missed(run), "".join(f" and {_at(knob, size)}" for knob, size in others.items())
+    if not missed:
+        return _too_much(
+            bench, found, f"{_at(failed, most)}{beside}", {**others, failed: float(neighbour(most))}, failed
+        )
+    offers = any(flow.kind in {"web", "datagrams"} for flow in bench.resolved.flows)
+    is_lossy = bench.targets.loss is not None and found.judge.worst_loss(run) > bench.targets.loss
+    remedy = ". The load has to fall, or the rate to rise" if offers and is_lossy else ""
     return (
-        f"No buffer of up to {number(most)} packets at {failed.place} gives {_targets(bench, found)}: with that many"
-        f"{beside} {missed}{remedy}"
+        f"No buffer of up to {_at(failed, most)} gives {_targets(bench, found)}: with that many{beside} "
+        f"{'; '.join(missed)}{remedy}"
     )
+
+
+def _too_much(bench: Bench, found: Answer, sizes: str, above: Sizes, failed: Knob) -> str:
+    """Say that the largest size meets the targets, and its neighbour above does not, so that the search trusts none."""
+    (run,) = found.trials.run([above], "the size above the largest")
+    missed = "; ".join(found.judge.missed(run)) or f"the search was over after {MOST_RUNS} simulations"
+    return (
+        f"Keep {_present(found)}: {sizes}, the most that was tried, meet the targets ({_targets(bench, found)}), but "
+        f"with {_at(failed, above[failed])} {missed}, so that no size is known to meet them"
+    )
+
+
+def _at(knob: Knob, size: float) -> str:
+    return f"{_packets(size)} at {knob.place}"
 
 
 def _targets(bench: Bench, found: Answer) -> str:
@@ -213,7 +238,7 @@ def _compared(knob: Knob, found: Answer) -> Iterator[Rule]:
     is_late = found.sizes is not None and bool(found.confirming.too_late(found.after))
     if found.sizes is not None:
         yield Rule(
-            f"the search at {knob.names[0]}",
+            f"the search at {knob.place}",
             "simulations of this scenario",
             found.sizes[knob],
             "pkt",
@@ -234,18 +259,19 @@ def _judged(rule: Rule, knob: Knob, found: Answer) -> Rule:
 
 def _remarks(bench: Bench, found: Answer, others: list[Knob]) -> Iterator[str]:
     trials, after = found.trials, found.after
-    yield f"each size was simulated for {in_words(trials.length, found.base)} as it is, with the same random numbers"
+    same = "" if bench.resolved.is_deterministic else ", with the same random numbers"
+    yield f"each size was simulated for {in_words(trials.length, found.base)} as it is{same}"
     if found.sizes is not None:
         used = " and ".join(
             percent(float(of_link(knob.links[0], "utilisation_fraction")(after)["mean"] or 0.0)) for knob in found.knobs
         )
         loss = amount(found.confirming.worst_loss(after), "1")
         what = "the sizes found were tried for" if found.confirming.too_late(after) else "the answer holds for"
-        if trials.length.repeats(bench.resolved):
-            yield f"{UNCONFIRMED}: utilisation {used}, loss {loss}"
+        if found.confirmation.is_missing:
+            yield f"{found.confirmation.why_missing}: utilisation {used}, loss {loss}"
         else:
             confirmed = f"{what} {in_words(trials.length.other, after)}"
-            yield f"{confirmed}, with other random numbers: utilisation {used}, loss {loss}"
+            yield f"{confirmed}, {found.confirmation.words}: utilisation {used}, loss {loss}"
     for knob in found.knobs:
         yield from _refuted(knob, found)
         yield from _of_rule(knob, found)
@@ -264,8 +290,8 @@ def _refuted(knob: Knob, found: Answer) -> Iterator[str]:
     sizes = sorted(found.trials.refuted.get(knob, ()))
     if sizes:
         yield (
-            f"{' and '.join(map(number, sizes))} packets at {knob.place} meet the targets with the random numbers of "
-            "the search alone: other ones refute them"
+            f"{' and '.join(map(number, sizes))} packets at {knob.place} meet the targets in the runs of the search "
+            f"alone: they do not {found.confirmation.words}"
         )
 
 

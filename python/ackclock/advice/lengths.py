@@ -39,7 +39,6 @@ WEB_CYCLES = 2.0
 MOST_BULK_PACKETS = 20e6
 MOST_WEB_PACKETS = 4e6
 """Packets over all links and replications of one simulation, which bound what an answer costs: about a second."""
-UNCONFIRMED = "nothing is random and the scenario changes at given instants: no other run could confirm the answer"
 CHEAP = 0.1
 """Part of that for which sizes far from the answer, such as the present one, are measured over whole cycles too."""
 
@@ -85,10 +84,6 @@ class Length:
         """A run of twice the measured time with other random numbers, to confirm what a search found."""
         duration_s = self.duration_s if self.is_fixed else 2.0 * self.duration_s - self.warmup_s
         return replace(self, duration_s=duration_s, further_seed=self.further_seed + 1)
-
-    def repeats(self, resolved: Resolved) -> bool:
-        """Return whether `other` is the same run again, so that it confirms nothing."""
-        return self.is_fixed and resolved.is_deterministic
 
 
 def length_for(resolved: Resolved, near: float, far: float, targets: Targets) -> Length:

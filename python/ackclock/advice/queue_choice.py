@@ -1,6 +1,6 @@
 """The choice between queues that were simulated, and what speaks against each that is not the answer."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf, log, prod
 from typing import Final
@@ -84,7 +84,7 @@ class QueueChoice:
 
     def _power(self, row: QueueAlternative) -> float:
         """Give the logarithm of throughput over round trip (Kleinrock 1979), that of 95% of all packets."""
-        delay, gain = self.trip_s + mean(row.wait_p95_s), _gain(row)
+        delay, gain = self.trip_s + mean(row.wait_p95_s), self._gain(row)
         return -inf if gain == 0.0 else log(gain / delay) if delay > 0.0 else inf
 
     def excluded(self, row: QueueAlternative) -> str:
@@ -98,33 +98,54 @@ class QueueChoice:
             return f"a loss of {amount(mean(row.loss_fraction), '1')}"
         if longest is not None and mean(row.rtt_p95_s) > longest:
             return f"round trips of up to {seconds(mean(row.rtt_p95_s))} for 95% of the packets"
-        most = max(map(_gain, self.rows))
-        if _gain(row) < self.least_throughput * most:
-            return f"{percent(1.0 - _gain(row) / most, 2)} less throughput{_of_both(row)} than another"
+        if self._gain(row) < self.least_throughput:
+            return f"{self._less_throughput(row)} than another"
         fairest = max(self._known(lambda one: one.fairness_index), default=0.0)
         if mean(row.fairness_index) < FAIR * fairest:
             return f"a fairness of {mean(row.fairness_index):.2f}, where {fairest:.2f} can be had"
         return ""
 
-    def reason(self, row: QueueAlternative, answer: QueueAlternative, refuted: QueueAlternative | None = None) -> str:
-        """Say why a queue is not the answer: what it has less of by the largest ratio; of the answer, nothing."""
+    def reason(
+        self, row: QueueAlternative, answer: QueueAlternative, refuted: QueueAlternative | None = None, how: str = ""
+    ) -> str:
+        """Say why a queue is not the answer: what it has less of by the largest ratio; of the answer, nothing.
+
+        One that was refuted was not better in the second runs, which `how` puts into words.
+        """
         if row is answer:
             return ""
         if excluded := self.excluded(row):
             return excluded
         if row is refuted:
-            return "not better with other random numbers"
-        behind = self.worth(answer) - self.worth(row)
-        if behind <= -log(1.0 - AS_GOOD):
-            if self._power(row) < self._power(answer) + log(1.0 - AS_GOOD):
-                return self._waits("the packets", row, lambda one: one.wait_p95_s)
-            return "as good, and less simple" if self.rows.index(row) > self.rows.index(answer) else "hardly better"
+            return f"not better {how}"
+        if self.is_as_good(row, answer):
+            return self._as_good(row, answer)
         pairs = zip(self._factors(answer), self._factors(row), strict=True)
         return max((log(best / own) if own else inf, text) for (best, _), (own, text) in pairs if best)[1]
 
+    def is_as_good(self, row: QueueAlternative, answer: QueueAlternative) -> bool:
+        """Return whether a queue that may be the answer is worth as much."""
+        return not self.excluded(row) and self.worth(answer) - self.worth(row) <= -log(1.0 - AS_GOOD)
+
+    def _as_good(self, row: QueueAlternative, answer: QueueAlternative) -> str:
+        """Say why another queue is taken than one that is worth as much."""
+        if self._power(row) < self._power(answer) + log(1.0 - AS_GOOD):
+            waits = f"95% of the packets wait up to {seconds(short(row.wait_p95_s))}"
+            times = mean(row.wait_p95_s) / mean(answer.wait_p95_s) if mean(answer.wait_p95_s) > 0.0 else inf
+            compared = f"{number(times)} times as long as with" if times < inf else "which they do not with"
+            return f"as good, with a longer queue: {waits}, {compared} {answer.name}"
+        if self.rows.index(row) < self.rows.index(answer):
+            return "hardly better"
+        if answer is self.rows[0]:
+            return "as good as the present one, which needs no change"
+        kinds = {one.name.partition(",")[0] for one in (row, answer)}
+        return (
+            "as good, and less simple" if len(kinds) > 1 else "as good: of such sizes the first in this table is taken"
+        )
+
     def _factors(self, row: QueueAlternative) -> Iterator[tuple[float, str]]:
         """Give the factors of the worth, of which more is better, each with the words for a queue that has less."""
-        yield _gain(row), f"{percent(1.0 - _gain(row) / max(map(_gain, self.rows)), 2)} less throughput{_of_both(row)}"
+        yield self._gain(row), self._less_throughput(row)
         if not self._is_mixed and self.trip_s + mean(row.wait_p95_s):
             yield (
                 1.0 / (self.trip_s + mean(row.wait_p95_s)),
@@ -138,22 +159,46 @@ class QueueChoice:
         if self._known(lambda one: one.l4s_p95_s):
             l4s = 1.0 / (self.trip_s + mean(row.l4s_p95_s))
             yield l4s, self._waits("the packets of L4S flows", row, lambda one: one.l4s_p95_s)
-        if least := min(self._known(lambda one: one.slowdown_mean), default=0.0):
+        if least := min(self._known(lambda one: one.slowdown_mean, self._able), default=0.0):
             ratio = mean(row.slowdown_mean) / least
             yield 1.0 / ratio, f"transfers take {number(ratio)} times as long as with another"
         if fairest := max(self._known(lambda one: one.fairness_index), default=0.0):
             index = row.fairness_index["mean"] or fairest
             yield index, f"a fairness of {index:.2f}, where {fairest:.2f} can be had"
 
+    def _gain(self, row: QueueAlternative) -> float:
+        """Give the throughput as a fraction of the largest: the flows', or that over the links if that is larger.
+
+        A better share of a bottleneck may lower one of the two, and loses nothing: the flows' where a flow over several
+        links gets what flows over one link each had, the links' where flows over fewer of them get it.
+        """
+        rates = [(one.throughput_bps, one.reverse_throughput_bps) for one in self.rows]
+        carried = [(one.carried_bps, one.reverse_carried_bps) for one in self.rows]
+        return max(
+            _of_largest(_geometric((row.throughput_bps, row.reverse_throughput_bps)), map(_geometric, rates)),
+            _of_largest(_geometric((row.carried_bps, row.reverse_carried_bps)), map(_geometric, carried)),
+        )
+
+    def _less_throughput(self, row: QueueAlternative) -> str:
+        return f"{percent(1.0 - self._gain(row), 2)} less throughput{_of_both(row)}"
+
     def _waits(self, whose: str, row: QueueAlternative, measure: Callable[[QueueAlternative], Estimate]) -> str:
-        wait, least = mean(measure(row)), min(self._known(measure), default=0.0)
+        wait, least = mean(measure(row)), min(self._known(measure, self._able), default=0.0)
         if wait == inf:
             return f"none of {whose} arrives"
         times = f", {number(wait / least)} times as long as with another" if least > 0.0 else ""
         return f"95% of {whose} wait up to {seconds(short(measure(row)))}{times}"
 
-    def _known(self, measure: Callable[[QueueAlternative], Estimate]) -> list[float]:
-        return [float(found["mean"]) for found in map(measure, self.rows) if found["mean"] is not None]
+    def _known(
+        self, measure: Callable[[QueueAlternative], Estimate], rows: Sequence[QueueAlternative] | None = None
+    ) -> list[float]:
+        found = map(measure, self.rows if rows is None else rows)
+        return [float(one["mean"]) for one in found if one["mean"] is not None]
+
+    @property
+    def _able(self) -> Sequence[QueueAlternative]:
+        """The queues that may be the answer, with which others are compared in words; all where none may."""
+        return [row for row in self.rows if not self.excluded(row)] or self.rows
 
     @property
     def _most_loss(self) -> float:
@@ -166,17 +211,22 @@ class QueueChoice:
         )
 
 
-def _gain(row: QueueAlternative) -> float:
+def _geometric(directions: tuple[Estimate, Estimate]) -> float:
     """Give the throughput, of two directions the geometric mean; 1 where no flow sends all the time."""
-    rates = [rate["mean"] for rate in (row.carried_bps, row.reverse_carried_bps) if rate["mean"] is not None]
+    rates = [float(rate["mean"]) for rate in directions if rate["mean"] is not None]
     return prod(rates) ** (1.0 / len(rates)) if rates else 1.0
+
+
+def _of_largest(value: float, values: Iterable[float]) -> float:
+    most = max(values)
+    return value / most if most > 0.0 else 1.0
 
 
 def _of_both(row: QueueAlternative) -> str:
     """Say how throughputs were put together, where that is not their sum."""
     if row.throughput_bps["mean"] is not None and row.reverse_throughput_bps["mean"] is not None:
         return " (geometric mean of both directions)"
-    return " (a flow counts at each of the links)" if mean(row.carried_bps) > mean(row.throughput_bps) else ""
+    return " (of the flows and over the links)" if mean(row.carried_bps) > mean(row.throughput_bps) else ""
 
 
 def mean(found: Estimate) -> float:

@@ -102,11 +102,15 @@ class QueuesCompared:
     @property
     def table(self) -> TableText:
         """The queues as a table for people; columns that say nothing are left out."""
+        has_both = any(row.throughput_bps["mean"] is not None for row in self.rows)
         found = [
             (header, cells)
             for header, cells in (
                 ("through-\nput", [_cell(row.throughput_bps, "bit/s") for row in self.rows]),
-                ("other di-\nrection", [_cell(row.reverse_throughput_bps, "bit/s") for row in self.rows]),
+                (
+                    "other di-\nrection" if has_both else "through-\nput",
+                    [_cell(row.reverse_throughput_bps, "bit/s") for row in self.rows],
+                ),
                 ("slow-\ndown", [_ratio(row.slowdown_mean) for row in self.rows]),
                 ("utili-\nsation", [_share(row.utilisation_fraction) for row in self.rows]),
                 ("delay\nmean", [_cell(row.wait_mean_s, "s") for row in self.rows]),

@@ -24,7 +24,7 @@ from ackclock.scenario.network import REVERSE
 from ackclock.scenario.resolved_queues import CakeScheduler, Step
 from ackclock.scenario.schema_queues import NAMES
 from ackclock.units import show
-from ackclock.wording import number, plural
+from ackclock.wording import plural
 
 TITLES: Final[Mapping[str, str]] = {
     "codel": "CoDel",
@@ -104,8 +104,7 @@ def queues_to_try(bench: Bench, knobs: Sequence[Knob]) -> list[Queue]:
     element, now = _element(bench.resolved, knobs[0]), _present(bench.resolved, knobs[0])
     found = [Queue(f"{now.name} (now)", {}), *_of_knob(bench.resolved, knobs[0]).values()]
     if bench.sized and str(element.queue) == "drop-tail":
-        sizes = ", ".join(bench.sized.values()).replace("pkt", "packets")
-        found.insert(1, Queue(f"drop-tail, {sizes} (searched)", bench.sized))
+        found.insert(1, _searched(bench.resolved, knobs[0], bench.sized))
     found += _of_all(bench.resolved, knobs) if len(knobs) > 1 else ()
     different: list[tuple[Queue, Resolved]] = []
     for queue in found:
@@ -113,6 +112,19 @@ def queues_to_try(bench: Bench, knobs: Sequence[Knob]) -> list[Queue]:
         if resolved is not None and all(resolved.elements != other.elements for _, other in different):
             different.append((queue, resolved))
     return [queue for queue, _ in different]
+
+
+def _searched(resolved: Resolved, knob: Knob, sized: Mapping[str, str]) -> Queue:
+    """Give the buffers that a search has found, each with its link."""
+    sizes = {field: plural(float(size.split()[0]), "packet") for field, size in sized.items()}
+    own = next((f"drop-tail, {size} (searched)" for field, size in sizes.items() if field in knob.fields), None)
+    others = {field: size for field, size in sizes.items() if field not in knob.fields}
+    places = {field: field.removeprefix("link.").removesuffix(".buffer") for field in others}
+    name = own or _present(resolved, knob).name
+    if len(set(others.values())) == 1:
+        (size,) = set(others.values())
+        return Queue(name, sized, " and ".join(places.values()), f"drop-tail, {size} (searched)")
+    return Queue(name, sized, " and ".join(f"{places[field]} ({size})" for field, size in others.items()))
 
 
 def _of_knob(resolved: Resolved, knob: Knob) -> dict[str, Queue]:
@@ -280,7 +292,7 @@ def _two_digits(time_s: float) -> float:
 
 
 def _name(discipline: str, buffer: float) -> str:
-    size = "no limit" if buffer == inf else f"{number(buffer)} packets"
+    size = "no limit" if buffer == inf else plural(buffer, "packet")
     return f"{TITLES.get(discipline, discipline)}, {size}"
 
 
@@ -338,6 +350,8 @@ def _runs(bench: Bench, tried: Sequence[Queue], length: Length, what: str) -> li
         [{**queue.changes, "run.seed": seed, "run.delays": True} for seed in _seeds(bench, queue, length.replications)]
         for queue in tried
     ]
+    if len(tried) > BOTH:
+        bench.announce([change for part in changes for change in part], one, BOTH)
     is_small = sum(flow.count for flow in bench.resolved.flows) <= MOST_FLOWS
     runs = iter(bench.run_all([change for part in changes for change in part], what, one, whole=is_small))
     return [[next(runs) for _ in part] for part in changes]

@@ -119,6 +119,8 @@ class Alternative:
         Whether it is the answer.
     note : str
         What else it is: the present size, a rule's; why it is not the answer though it meets the targets.
+    missed : tuple of str
+        The targets that it misses, by name.
     """
 
     size_packets: float | None
@@ -130,6 +132,7 @@ class Alternative:
     meets: bool
     chosen: bool
     note: str
+    missed: tuple[str, ...] = ()
 
     @property
     def cells(self) -> list[str]:
@@ -137,7 +140,8 @@ class Alternative:
         size = "unlimited" if self.size_packets is None else number(self.size_packets)
         used = "-" if self.utilisation_fraction["mean"] is None else percent(self.utilisation_fraction["mean"], 4)
         measured = ((self.throughput_bps, "bit/s"), (self.rtt_p95_s, "s"), (self.loss_fraction, "1"))
-        marks = ["chosen"] if self.chosen else [] if self.meets else ["misses"]
+        misses = " ".join(["misses", " and ".join(self.missed)]).rstrip()
+        marks = ["chosen"] * self.chosen + [misses] * (not self.meets)
         notes = ", ".join([*marks, *([self.note] if self.note else [])])
         return [
             size,

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import nan
 
-from ackclock.advice.bench import Bench, mean_slowdown, round_trips_s
+from ackclock.advice.bench import Bench, loss_cycles, mean_slowdown, round_trips_s
+from ackclock.advice.confirmation import Confirmation, confirmation
 from ackclock.advice.knobs import Knob
-from ackclock.advice.lengths import Length
+from ackclock.advice.lengths import LONE_CYCLES, Length
 from ackclock.advice.search import Bracket, neighbour
-from ackclock.advice.trials import Judge, Sizes, Trials
+from ackclock.advice.trials import Judge, Sizes, Trials, has_transfers
 from ackclock.result import Result
 
 CONFIRMATIONS = 3
@@ -53,6 +54,11 @@ class Answer:
     after: Result
 
     @property
+    def confirmation(self) -> Confirmation:
+        """The confirmation's runs, next to those of the search."""
+        return confirmation(self.trials.length, [self.trials.bench.resolved], [self.base, self.found])
+
+    @property
     def is_enough(self) -> bool:
         """Return whether the present sizes meet the targets, in the search's runs and in the confirmation's."""
         return not any(
@@ -65,7 +71,7 @@ class Answer:
         """Return whether the sizes found are to be recommended: they meet what the present ones miss, or save delay."""
         if self.sizes is None or self.confirming.too_late(self.after):
             return False
-        if self.is_bought_too_dear:
+        if self.is_bought_too_dear or self.is_luck:
             return False
         if not self.is_enough:
             return True
@@ -82,6 +88,11 @@ class Answer:
     def is_bought_too_dear(self) -> bool:
         """Return whether a loss that the user did not ask for makes transfers slower: those show what a loss costs."""
         return "loss" not in self.judge.targets.named and self.times_slower > 1.0 + SLOWER
+
+    @property
+    def is_luck(self) -> bool:
+        """Return whether the size rests on a few losses of transfers: other transfers have others."""
+        return self.is_enough and has_transfers(self.base) and 0.0 < loss_cycles(self.after) < LONE_CYCLES
 
     @property
     def changes(self) -> dict[str, str]:
@@ -113,6 +124,7 @@ def search_sizes(bench: Bench, knobs: Sequence[Knob], length: Length) -> Answer:
     """
     trials = Trials(bench, length)
     ample: dict[Knob, float] = {knob: float(knob.ample) for knob in knobs}
+    bench.announce_search(length)
     base, reference = trials.run([{}, ample], "the scenario as it is, and with ample sizes")
     links = tuple(dict.fromkeys(knob.links for knob in knobs))
     judge = Judge(bench.targets, links, reference)
@@ -130,11 +142,9 @@ def search_sizes(bench: Bench, knobs: Sequence[Knob], length: Length) -> Answer:
 
 def _confirmed(found: Answer, ample: dict[Knob, float]) -> Answer:
     """Simulate the sizes for twice the time with other random numbers; one that is refuted gives way to the next."""
-    other = found.trials.length.other
+    other, how = found.trials.length.other, found.confirmation.words
     for _ in range(CONFIRMATIONS):
-        runs = found.trials.run(
-            [{}, ample, found.sizes or {}], "the answer once more, with other random numbers", other
-        )
+        runs = found.trials.run([{}, ample, found.sizes or {}], f"the answer once more, {how}", other)
         before, reference, after = runs
         found = replace(found, confirming=replace(found.judge, reference=reference), before=before, after=after)
         if not found.confirming.missed(after):

@@ -7,6 +7,7 @@ from math import isfinite
 
 from ackclock.errors import AdviceError, Fault, UnitError
 from ackclock.findings import ENOUGH
+from ackclock.paths import empty_round_trip_s
 from ackclock.scenario import Resolved
 from ackclock.units import NUMBER_PATTERN, parse
 from ackclock.wording import percent, seconds
@@ -107,6 +108,31 @@ def read_targets(given: Mapping[str, str | float] | None, resolved: Resolved) ->
         _time("rtt-p95", named["rtt-p95"]) if "rtt-p95" in named else None,
         frozenset(named),
     )
+
+
+def refuse_impossible(targets: Targets, resolved: Resolved) -> None:
+    """Refuse a round trip that is shorter than the empty path's, which is not known where rates change.
+
+    Parameters
+    ----------
+    targets : Targets
+        What a change must reach.
+    resolved : Resolved
+        The scenario.
+
+    Raises
+    ------
+    AdviceError
+        With the round trip of the flow that has the longest.
+    """
+    longest_s = targets.rtt_p95_s
+    if longest_s is None or any(one.rate_process or one.token_bucket for one in resolved.elements):
+        return
+    trips = {flow.name: empty_round_trip_s(resolved, flow) for flow in resolved.flows if flow.connection}
+    name = max(trips, key=lambda one: trips[one], default="")
+    if name and longest_s < trips[name]:
+        problem = f"is below the round trip of the empty path of {name}, so that no queue and no buffer can meet it"
+        raise AdviceError(Fault("target rtt-p95", problem, seconds(longest_s), f"more than {seconds(trips[name])}"))
 
 
 def _fraction(name: str, given: str | float, most: float) -> float:

@@ -109,7 +109,8 @@ def _recommendation(scene: Scene, present: Setting, best: Setting, runs: Mapping
     rules = (*_threshold_rules(scene, present, best), *_floor_rules(present, best))
     tried = f"{len(runs)} settings simulated"
     if best == present:
-        answer = "Keep the present settings: nothing that was tried gains more than 1%, with other random numbers too"
+        too = "" if scene.resolved.is_deterministic else ", with other random numbers too"
+        answer = f"Keep the present settings: nothing that was tried gains more than 1%{too}"
         return Recommendation(TOPIC, QUESTION, answer, rules=rules, remarks=(tried,))
     before, after = runs[present], runs[best]
     changes = best.changes(scene.name)

@@ -4,7 +4,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
-from ackclock.advice.bench import Bench, has_percentiles, loss_cycles, of_flows, of_link, of_longest_round_trip
+from ackclock.advice.bench import (
+    MOST_RUNS,
+    Bench,
+    has_percentiles,
+    loss_cycles,
+    of_flows,
+    of_link,
+    of_longest_round_trip,
+)
 from ackclock.advice.knobs import Knob
 from ackclock.advice.lengths import Length
 from ackclock.advice.records import Alternative, Alternatives
@@ -42,14 +50,25 @@ class Judge:
 
     def missed(self, result: Result) -> list[str]:
         """Say which targets a larger size could reach are missed."""
-        found = [text for group in self.links if (text := self._idle(result, group))]
+        return [text for _, text in self._misses(result)]
+
+    def names_of_missed(self, result: Result) -> tuple[str, ...]:
+        """Name all targets that are missed, as a table does."""
+        late = ["round trip"] if self.too_late(result) else []
+        return (*(name for name, _ in self._misses(result)), *late)
+
+    def _misses(self, result: Result) -> Iterator[tuple[str, str]]:
+        """Give the name of each target that a larger size could reach and that is missed, and the words for it."""
         if has_transfers(result):
-            found = [text] if (text := self._late(result)) else []
-        found += self._starved(result)
+            if text := self._late(result):
+                yield "time of transfers", text
+        else:
+            found = ((group[0], self._idle(result, group)) for group in self.links)
+            yield from ((f"utilisation of {name}", text) for name, text in found if text)
+        yield from self._starved(result)
         loss = self.worst_loss(result)
         if self.targets.loss is not None and loss > self.targets.loss:
-            found.append(f"the loss is {amount(loss, '1')}")
-        return found
+            yield "loss", f"the loss is {amount(loss, '1')}"
 
     def too_late(self, result: Result) -> list[str]:
         """Say whether the round trips, which a larger size only makes longer, are too long."""
@@ -70,12 +89,13 @@ class Judge:
             return ""
         return f"the utilisation of {group[0]} is only {percent(found)}, and {percent(ample)} with an ample one"
 
-    def _starved(self, result: Result) -> Iterator[str]:
+    def _starved(self, result: Result) -> Iterator[tuple[str, str]]:
         """Name the flows that get next to nothing of their throughput with ample sizes."""
         found, ample = (_rates(one) for one in (result, self.reference))
         for name, most in ample.items():
             if found.get(name, 0.0) < LEAST_SHARE * most:
-                yield f"{name} has {amount(found.get(name, 0.0), 'bit/s')}, and {amount(most, 'bit/s')} with ample ones"
+                rates = (amount(rate, "bit/s") for rate in (found.get(name, 0.0), most))
+                yield f"throughput of {name}", f"{name} has {', and '.join(rates)} with ample ones"
 
     def _late(self, result: Result) -> str:
         found, ample = (_slowest_s(one) for one in (result, self.reference))
@@ -150,7 +170,10 @@ class Trials:
             choices = [{**others, knob: size} for size in sizes]
             self.tried.setdefault(knob, {}).update(zip(map(float, sizes), choices, strict=True))
             what = f"{knob.what} of {' and '.join(map(number, sizes))} packets at {knob.place}"
-            return {size: passes(one) for size, one in zip(sizes, self.run(choices, what), strict=True)}
+            return {
+                size: passes(one)
+                for size, one in zip(sizes, self.run(choices, f"{what}, up to simulation {MOST_RUNS}"), strict=True)
+            }
 
         return smallest(test, knob.start, most)
 
@@ -184,7 +207,7 @@ class Trials:
         ]
         rows = [self._doubted(knob, row, least) for row in rows]
         round_trip = "p95" if has_percentiles(judge.reference) else "mean"
-        return Alternatives(f"{knob.what} at\n{knob.names[0]}, packets", tuple(rows), round_trip)
+        return Alternatives(f"{knob.what} at\n{knob.place}, packets", tuple(rows), round_trip)
 
     def _doubted(self, knob: Knob, row: Alternative, least: float | None) -> Alternative:
         """Say of a size below the answer that meets the targets why it is not the answer."""
@@ -226,9 +249,10 @@ def _alternative(  # noqa: PLR0913  by keyword
         rtt_p95_s=of_longest_round_trip(result),
         loss_fraction=_of_links(result, knob.links, "loss_fraction"),
         loss_cycles=loss_cycles(result),
-        meets=not judge.missed(result) and not judge.too_late(result),
+        meets=not judge.names_of_missed(result),
         chosen=chosen,
         note=note,
+        missed=judge.names_of_missed(result),
     )
 
 

@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Final
 
 from ackclock.advice.bench import Bench
+from ackclock.advice.confirmation import Confirmation, confirmation
 from ackclock.advice.knobs import Knob, buffer_knobs, by_direction, shortest_trip_s, static_knob
-from ackclock.advice.lengths import REPLICATIONS, UNCONFIRMED, Length, length_for
+from ackclock.advice.lengths import REPLICATIONS, Length, length_for
 from ackclock.advice.queue_choice import QueueChoice, mean, short
 from ackclock.advice.queue_records import QueueAlternative, QueuesCompared
 from ackclock.advice.queue_trials import (
@@ -32,6 +34,8 @@ TOPIC = "which-queue"
 QUESTION = "Which queue should the bottleneck have?"
 LONG = 0.5
 """Queueing delay of 95% of the packets, in round trips of the shortest path, from which the question is raised."""
+UNFAIR_KINDS: Final = frozenset({"starved", "unequal-shares"})
+"""Findings that raise the question where no queue is long."""
 UNFAIR = 0.05
 """Difference of fairness indices that is worth a word."""
 LONGER = 0.1
@@ -45,7 +49,10 @@ SAME = 0.005
 
 
 def advise_which_queue(bench: Bench, *, simulate: bool) -> Recommendation | None:
-    """Compare queues at the bottleneck; None if no link has a queue, or a long one unless the topic is asked for."""
+    """Compare queues at the bottleneck; None if no link has a queue.
+
+    None too if none has a long one and no flow has much less than others, unless the topic is asked for.
+    """
     resolved = bench.resolved
     expected = static_knob(resolved)
     if expected is None:
@@ -57,7 +64,8 @@ def advise_which_queue(bench: Bench, *, simulate: bool) -> Recommendation | None
         )
     base = bench.base or bench.run({}, "the scenario as it is")
     knobs = _long_queues(resolved, base.summary["links"])
-    if not knobs and is_asked:
+    is_unfair = any(one.kind in UNFAIR_KINDS for one in base.findings)
+    if not knobs and (is_asked or is_unfair):
         knobs = by_direction(next(iter(buffer_knobs(resolved, base.summary["links"])), expected))[:1]
     if not knobs or _has_levels(resolved, knobs[0]):
         return None
@@ -97,11 +105,25 @@ class _Found:
     def compared(self) -> QueuesCompared:
         """The queues with what speaks against each that is not the answer."""
         answer = self.rows[self.chosen]
-        refuted = self.rows[self.choice.best] if self.choice.best != self.chosen else None
+        refuted, how = (
+            (self.rows[self.choice.best] if self.choice.best != self.chosen else None),
+            self.confirmation.words,
+        )
         judged = (
-            replace(row, is_chosen=row is answer, reason=self.choice.reason(row, answer, refuted)) for row in self.rows
+            replace(row, is_chosen=row is answer, reason=self.choice.reason(row, answer, refuted, how))
+            for row in self.rows
         )
         return QueuesCompared(self.place, tuple(judged))
+
+    @property
+    def confirmation(self) -> Confirmation:
+        """The second runs of the present and the best queue, next to the first."""
+        return _confirmation(self.bench, (self.tried[0], self.tried[self.choice.best]), self.length)
+
+
+def _confirmation(bench: Bench, pair: Sequence[Queue], length: Length) -> Confirmation:
+    compared = (resolved_with(bench, queue) or bench.resolved for queue in pair)
+    return confirmation(length, compared, [one_run(bench, queue, length) for queue in pair])
 
 
 def _long_queues(resolved: Resolved, links: Sequence[Row]) -> list[Knob]:
@@ -159,7 +181,8 @@ def _compared(bench: Bench, knobs: Sequence[Knob], tried: Sequence[Queue]) -> _F
     rows = tuple(try_queues(bench, knobs, tried, length, f"{plural(len(tried), 'queue')} at {knobs[0].place}"))
     choice = QueueChoice(rows, bench.targets, shortest_trip_s(bench.resolved, knobs[0]))
     pair = [tried[0], tried[choice.best]]
-    before, after = try_queues(bench, knobs, pair, length.other, "the answer once more, with other random numbers")
+    how = _confirmation(bench, pair, length).words
+    before, after = try_queues(bench, knobs, pair, length.other, f"the answer once more, {how}")
     return _Found(bench, tuple(knobs), length, tuple(tried), choice, before, after)
 
 
@@ -179,7 +202,7 @@ def _recommendation(found: _Found) -> Recommendation:
 def _answer(found: _Found) -> str:
     own, row, place = found.rows[0], found.rows[found.chosen], found.knobs[0].place
     if not found.chosen:
-        return f"Keep {own.name} at {place}: {_why_kept(found)}"
+        return f"Keep {own.name} at {place}: {_why_kept(found)}{_relation(found)}"
     there = "there" if len(found.knobs) == 1 else f"at {found.place}"
     parts = [
         f"95% of the packets wait at most {seconds(short(row.wait_p95_s))} {there} instead of "
@@ -189,20 +212,42 @@ def _answer(found: _Found) -> str:
         parts.append(
             f"those of light flows {seconds(short(row.light_p95_s))} instead of {seconds(short(own.light_p95_s))}"
         )
+    elif row.light_p95_s["mean"] is not None:
+        parts.append("packets of light flows arrive, of which none did")
     if None not in (row.l4s_p95_s["mean"], own.l4s_p95_s["mean"]):
         parts.append(f"those of L4S flows {seconds(short(row.l4s_p95_s))} instead of {seconds(short(own.l4s_p95_s))}")
     parts += _costs(found, row, own)
-    return f"{found.tried[found.chosen].at(place)}: {', '.join(parts)}"
+    return f"{found.tried[found.chosen].at(place)}: {', '.join(parts)}{_relation(found)}"
+
+
+def _relation(found: _Found) -> str:
+    """Say how the answer goes together with the buffers that a search has found before."""
+    sized, changes = found.bench.sized, found.rows[found.chosen].changes
+    links = [{field.rpartition(".")[0] for field in fields} for fields in (sized, changes)]
+    if not sized:
+        return ""
+    if changes == sized:
+        return ". This is the change that the search of buffers found: both answers are one"
+    if found.chosen and links[0].isdisjoint(links[1]):
+        return ". It is another link's than the buffer that the search found: make that change first, then this one"
+    tried = any(queue.changes == sized for queue in found.tried)
+    compared = ", which was compared here too" * tried
+    if found.chosen:
+        return f". It is an alternative to the buffer that the search found{compared}: make one change, this one first"
+    return (
+        f". It is an alternative to the buffer that the search found{compared}: that one is the least that meets the "
+        "targets, and not better by all that counts here"
+    )
 
 
 def _why_kept(found: _Found) -> str:
     if found.choice.best:
         return (
-            f"{found.rows[found.choice.best].name} was the best of those that were tried, but is not better with other "
-            "random numbers"
+            f"{found.rows[found.choice.best].name} was the best of those that were tried, but is not better "
+            f"{found.confirmation.words}"
         )
-    if found.choice.excluded(found.rows[0]):
-        return "no queue that was tried meets the targets"
+    if against := found.choice.excluded(found.rows[0]):
+        return f"something speaks against each queue that was tried, against this one {against}"
     loss = found.bench.targets.queue_loss
     if loss is not None and mean(found.rows[0].loss_fraction) > loss:
         return f"no queue that was tried has a loss of at most {amount(loss, '1')}, and the others lose more"
@@ -214,7 +259,8 @@ def _costs(found: _Found, row: QueueAlternative, own: QueueAlternative) -> Itera
     if row.throughput_bps["mean"] is not None:
         yield _change(row.throughput_bps, own.throughput_bps, "throughput")
     if row.reverse_throughput_bps["mean"] is not None:
-        yield f"{_change(row.reverse_throughput_bps, own.reverse_throughput_bps, 'throughput')} in the other direction"
+        other = "" if row.throughput_bps["mean"] is None else " in the other direction"
+        yield f"{_change(row.reverse_throughput_bps, own.reverse_throughput_bps, 'throughput')}{other}"
     more = (own.unfinished_transfers["mean"] or 0.0) - (row.unfinished_transfers["mean"] or 0.0)
     if more > 0.0:
         yield f"{plural(more, 'transfer')} more finished"
@@ -269,9 +315,10 @@ def _inshort(found: _Found, place: int) -> str:
 
 
 def _check(found: _Found) -> tuple[BeforeAfter, ...]:
+    other = "" if found.before.throughput_bps["mean"] is None else " in the other direction"
     pairs = (
         ("throughput", "bit/s", "throughput_bps"),
-        ("throughput in the other direction", "bit/s", "reverse_throughput_bps"),
+        (f"throughput{other}", "bit/s", "reverse_throughput_bps"),
         ("slowdown of transfers", "", "slowdown_mean"),
         ("mean queueing delay", "s", "wait_mean_s"),
         ("queueing delay, p95", "s", "wait_p95_s"),
@@ -295,18 +342,29 @@ def _remarks(found: _Found) -> Iterator[str]:
         f"{plural(round(cycles), 'loss cycle')}"
     )
     yield from found.compared.reasons
-    if found.chosen and length.is_fixed and not several:
-        yield UNCONFIRMED
-    elif found.chosen and length.other != length:
-        twice = "" if length.is_fixed else "of twice the time, "
-        yield f"before and after are {twice}with other random numbers: the answer holds there"
+    if found.chosen and found.confirmation.is_missing:
+        yield found.confirmation.why_missing
+    elif found.chosen:
+        yield f"before and after were simulated once more, {found.confirmation.words}: the answer holds there"
     yield from _unstable(found)
+    yield from _lossy(found)
     if close := _close(found):
         name = found.rows[found.chosen].name
-        yield f"{close} and {name} differ in delay by less than their intervals: either will do"
+        yield f"the intervals of the delays with {close} and with {name} overlap: either will do"
     if mean(found.rows[0].light_p95_s) == inf and any("fq-" in str(queue.changes) for queue in found.tried):
         yield "fair queueing also keeps flows that send little from waiting behind others; p95 is of all packets"
     yield "a buffer is right for these flows and round trips only; the disciplines follow both"
+
+
+def _lossy(found: _Found) -> Iterator[str]:
+    """Say that the default loss, for which buffers are searched, is not asked of queues, if the answer loses more."""
+    targets, row = found.bench.targets, found.rows[found.chosen]
+    if targets.loss is not None and targets.queue_loss is None and mean(row.loss_fraction) > targets.loss:
+        lost, most = amount(mean(row.loss_fraction), "1"), percent(targets.loss)
+        yield (
+            f"{row.name} loses {lost}, more than the {most} for which buffers are searched unless another is named: "
+            f"what transfers take shows what a queue's loss costs; --target loss={most} asks it of queues too"
+        )
 
 
 def _unstable(found: _Found) -> Iterator[str]:
@@ -324,7 +382,7 @@ def _close(found: _Found) -> str:
     chosen = answer.wait_p95_s
     for place, row in enumerate(found.rows):
         other = row.wait_p95_s
-        differs = choice.excluded(row) or abs(choice.worth(row) - choice.worth(answer)) > NEAR
+        differs = not choice.is_as_good(row, answer)
         if place == found.chosen or differs or None in (other["low"], chosen["low"]):
             continue
         low, high = max(other["low"] or 0.0, chosen["low"] or 0.0), min(other["high"] or 0.0, chosen["high"] or 0.0)

@@ -45,11 +45,12 @@ def queues_chart(title: str, place: str, rows: "Sequence[QueueAlternative]") -> 
     """
     # Delays of a full buffer and of an AQM are often decades apart; a logarithm has no place for 0.
     is_log = all((row.wait_p95_s["mean"] or 0.0) > 0.0 for row in rows)
-    panels = []
+    panels: list[Panel] = []
     for key, words, fixed, from_zero in PANELS:
         means = [mean for row in rows if (mean := getattr(row, key)["mean"]) is not None]
         if means:
-            label, scale = _rate_scale(words, max(means)) if fixed is None else (words, fixed)
+            # The first rates are the only ones, of whatever direction.
+            label, scale = (words, fixed) if fixed else _rate_scale(words if panels else PANELS[0][1], max(means))
             points = _points(rows, key, scale)
             is_high_log = key == LIGHT and all((row.light_p95_s["mean"] or 0.0) > 0.0 for row in rows)
             panels.append(Panel(DELAY, label, points, log_x=is_log, log_y=is_high_log, from_zero=from_zero))
