@@ -30,7 +30,8 @@ MAY_IMPORT = {
     "pings": {"histograms", "quantities", "replication", "scenario", "stats"},
     "batches": {"cycles", "quantities", "replication", "scenario", "stats", "wording"},
     "cycles": {"groups", "replication", "scenario", "socket_buffers", "wording"},
-    "trust": {"batches", "cycles", "replication", "scenario", "wording"},
+    "lockout": {"groups", "replication", "scenario", "wording"},
+    "trust": {"batches", "cycles", "lockout", "replication", "scenario", "wording"},
     "summary": {
         *{"batches", "completions", "cycles", "delays", "pings", "quantities", "replication", "scenario", "stats"},
     },
