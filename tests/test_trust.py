@@ -181,3 +181,20 @@ warmup = "2 s"
     (warning,), _ = locked_out(text.format(buffer="10 kB", kind="constant", ping="1000 B"))
     assert "too large" in warning
     assert locked_out(text.format(buffer="50 pkt", kind="poisson", ping="100 B"))[0] == []
+
+
+def grown(**fields: str) -> list[str]:
+    link = {"name": "wan", "rate": "10 Gbit/s", "delay": "50 ms", **fields}
+    scenario = {"link": [link], "flow": [{"path": ["wan"]}], "run": {"duration": "5 s"}}
+    warnings: list[str] = ackclock.run(scenario, picture=False).summary["warnings"]
+    return [line for line in warnings if "still grew" in line]
+
+
+def test_a_window_that_a_socket_buffer_ends_is_not_waited_for() -> None:
+    """A send buffer of 67 MB holds 16,400 packets; a longer run would hold no loss either."""
+    assert grown(buffer="50 ms") == []
+    assert grown(rate="1 Gbit/s", buffer="20000 pkt") == []
+
+
+def test_a_window_that_can_fill_a_buffer_still_is() -> None:
+    assert grown(rate="100 Mbit/s", buffer="12000 pkt")
