@@ -119,7 +119,7 @@ MAY_IMPORT = {
         *{"tables", "traces", "transfers", "trust", "unmarked", "verdict"},
     },
     "memory": {"errors", "units"},
-    "cost": {"overview", "paths", "precision", "scenario"},
+    "cost": {"overview", "paths", "precision", "scenario", "socket_buffers"},
     "engine": {"controls", "errors", "memory", "overview", "precision", "replication", "scenario"},
     "limits": {"cost", "errors", "units", "wording"},
     "api": {"cost", "engine", "errors", "limits", "memory", "prediction", "result", "scenario", "trust"},
