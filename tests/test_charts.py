@@ -8,7 +8,7 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.text import Text
+from matplotlib.text import Annotation, Text
 
 from ackclock.charts import Chart, Curve, Events, Kind, Panel, Span, StraightLine
 from ackclock.plots import chart_picture
@@ -210,3 +210,27 @@ def test_numbers_of_a_logarithmic_axis_do_not_cover_one_another(least: float) ->
         assert len(shown) > 1
         assert not any(one.overlaps(other) for one, other in itertools.pairwise(boxes))
         assert not any("e" in label.get_text() or "$" in label.get_text() for label in shown)
+
+
+def test_a_word_is_nearest_to_its_own_point_or_has_a_line_to_it() -> None:
+    """A long word at the right edge has its place above the point of another."""
+    x = [53.0, 123.0, 145.0, 152.0, 6.0]
+    words = ["PIE", "drop-tail, 500 packets (now)", "SFQ", "SFQ; home too", "FQ"]
+    curves = [
+        Curve(word, np.array([at]), np.array([8.5 + 0.02 * place]), "marks", place, notes=[word])
+        for place, (at, word) in enumerate(zip(x, words, strict=True))
+    ]
+    curves.append(Curve("low", np.array([120.0]), np.array([1.2]), "marks", notes=["low"]))
+    panel = Panel("delay", "Mbit/s", curves, log_x=True)
+    (axes,) = chart_picture(Chart("a chart", [panel], size_inches=(8.0, 7.0))).axes
+    points = axes.transData.transform([(curve.x[0], curve.y[0]) for curve in curves])
+    nearest, lines = [], []
+    for text in axes.texts:
+        assert isinstance(text, Annotation)
+        assert text.arrow_patch is not None
+        low, high = Text.get_window_extent(text).min, Text.get_window_extent(text).max
+        distances = np.hypot(*np.maximum(np.maximum(low - points, points - high), 0.0).T)
+        nearest.append(curves[int(distances.argmin())].label == text.get_text())
+        lines.append(bool(text.arrow_patch.get_visible()))
+    assert all(near or line for near, line in zip(nearest, lines, strict=True))
+    assert not all(lines)

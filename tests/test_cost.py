@@ -60,3 +60,21 @@ def test_pings_cost_one_packet_an_interval() -> None:
     flow = {"path": ["link"], "traffic": {"kind": "ping", "interval": "100 ms"}}
     resolved = ackclock.resolve({"link": [link], "flow": [flow], "run": {"duration": "100 s"}})
     assert expected_packets(resolved) == pytest.approx(1000.0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "duration"),
+    [
+        ({"rate": "100 Gbit/s", "delay": "100 ms", "buffer": "50 ms"}, "5 s"),
+        ({"rate": "10 Tbit/s", "delay": "1 s", "buffer": "20000 pkt"}, "60 s"),
+        ({"rate": "1 Gbit/s", "delay": "100 s", "buffer": "1000 pkt"}, "1000 s"),
+    ],
+)
+def test_what_socket_buffers_and_the_first_round_trips_bound_is_not_expected_to_fill_the_link(
+    fields: dict[str, str], duration: str
+) -> None:
+    """An estimate that is too high refuses work that is cheap; it is an upper bound where losses are not known."""
+    link = {"name": "link", **fields}
+    resolved = ackclock.resolve({"link": [link], "flow": [{"path": ["link"]}], "run": {"duration": duration}})
+    sent = sum(one["packets"] for one in run_resolved(resolved).replications)
+    assert sent <= expected_packets(resolved) < 10.0 * sent

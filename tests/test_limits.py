@@ -94,6 +94,7 @@ def test_memory_grows_with_flows_rows_replications_and_traces() -> None:
 
 def test_an_unlimited_buffer_and_window_may_hold_all_that_is_sent() -> None:
     endless = BULK.replace('buffer = "100 pkt"', 'buffer = "unlimited"')
+    endless = endless.replace("[[flow]]", '[[flow]]\ntcp = "reno-rfc5681"')
     assert expected(endless.format(rate="1 Gbit/s", duration="100 s")).memory_bytes > 3e8
 
 

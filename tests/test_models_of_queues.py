@@ -340,3 +340,12 @@ def test_models_of_queues_warn_outside_their_domain() -> None:
     assert [line.partition(":")[0] for line in warn(**steep, increase=8.0)] == ["increase_share"]
     assert not warn(**steep, increase=4.0)
     assert not warn(**{**steep, "bottleneck_rate": 200.0}, increase=1.0)
+
+
+def test_the_warning_on_codels_count_says_what_that_is() -> None:
+    (warning,) = (
+        text
+        for text in queues.MODELS["codel_state"].warnings(flows=1, bottleneck_rate=1e4, round_trip_time=1.0)
+        if text.startswith("count: ")
+    )
+    assert "count is the number of drops since CoDel began to drop" in warning

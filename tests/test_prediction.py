@@ -469,3 +469,31 @@ def test_delayed_acks_between_long_round_trips_are_said_to_be_left_out() -> None
 
     assert "200 ms after a packet" in warnings("150 ms")
     assert "after a packet" not in warnings("20 ms")
+
+
+def said_after_run(scenario: dict[str, Any]) -> str:
+    result = ackclock.run(scenario, picture=False)
+    return "\n".join(text for model in ackclock.compare(result).predictions for text in model.sentences)
+
+
+def test_theory_says_that_a_socket_buffer_limits_the_flow_that_it_has_losses_limit() -> None:
+    link = {"name": "wan", "rate": "200 Mbit/s", "delay": "40 ms", "buffer": "20 ms"}
+    sizes = {"send_buffer_max": "1 MiB", "receive_buffer_max": "6 MiB"}
+    flow: dict[str, Any] = {"name": "copy", "path": ["wan"], "tcp": {"preset": "linux-cubic", **sizes}}
+    run = {"duration": "8 s", "warmup": "3 s"}
+    text = said_after_run({"link": [link], "flow": [flow], "run": run})
+    assert "too few, says the model, in which losses limit the flow; in this run the send buffer limits copy" in text
+    flow["tcp"] = "linux-cubic"
+    assert "says the model" not in said_after_run({"link": [link], "flow": [flow], "run": run})
+
+
+def test_theory_says_what_the_share_of_bbr_was_where_it_is_another() -> None:
+    link = {"name": "line", "rate": "20 Mbit/s", "delay": "20 ms", "buffer": "16 pkt"}
+    flows = [{"name": "bbr", "path": ["line"], "tcp": "linux-bbr"}, {"name": "cubic", "path": ["line"]}]
+    scenario = {"link": [link], "flow": flows, "run": {"duration": "20 s", "warmup": "5 s"}}
+    assert "however many flows share the rest, says the model; in this run the share was " in said_after_run(scenario)
+    link["buffer"] = "264 pkt"
+    scenario["run"] = {"duration": "100 s", "warmup": "20 s"}
+    text = said_after_run(scenario)
+    assert "however many flows share the rest" in text
+    assert "in this run the share was" not in text

@@ -117,7 +117,7 @@ def test_advice_simulates_it(preset: str) -> None:
         ({"preset": "linux-cubic", "handshake": "tcp"}, 'linux-cubic with another handshake ("tcp")'),
         (
             {"preset": "linux-cubic", "handshake": "tls", "ecn": "classic", "close": "tcp"},
-            'linux-cubic with another ecn, handshake ("tls"), close',
+            'linux-cubic with another ecn ("classic"), handshake ("tls"), close ("tcp")',
         ),
         ({"preset": "linux-cubic", "write_size": "2 kB"}, "linux-cubic with another write_size"),
         (
@@ -133,7 +133,7 @@ def test_advice_simulates_it(preset: str) -> None:
                 "ack_delay": "1 ms",
                 "dupack_threshold": 4,
             },
-            "linux-reno with another ack_every, ack_delay, acks, frto and 2 more",
+            'linux-reno with another ack_every, ack_delay, acks ("delayed"), frto and 2 more',
         ),
     ],
 )

@@ -108,3 +108,106 @@ def test_repeated_timeouts_begin_no_cycle() -> None:
     assert recoveries_begun(flows).tolist() == [8.0, 0.0]
     assert loss_cycles(flows, np.array([1, 1])).tolist() == [7.0, 0.0]
     assert loss_cycles(flows, np.array([2, 1])).tolist() == [3.0, 0.0]
+
+
+LOCKSTEP = """
+title = "two ports into one uplink of the same rate"
+[[link]]
+name = "first"
+rate = "10 Mbit/s"
+delay = "1 ms"
+buffer = "unlimited"
+[[link]]
+name = "second"
+rate = "10 Mbit/s"
+delay = "1 ms"
+buffer = "unlimited"
+[[link]]
+name = "uplink"
+rate = "10 Mbit/s"
+delay = "10 ms"
+buffer = "20 pkt"
+[[flow]]
+name = "early"
+path = ["first", "uplink"]
+[[flow]]
+name = "late"
+path = ["second", "uplink"]
+start = "3 s"
+[run]
+duration = "15 s"
+warmup = "2 s"
+"""
+
+
+def locked_out(text: str, **overrides: str) -> tuple[list[str], str]:
+    summary: dict[str, Any] = dict(ackclock.run(text, picture=False, overrides=overrides).summary)
+    found = [line for line in summary["warnings"] if "locked out of" in line]
+    assert ("locks flows out" in trust_text(summary, 0.95)) == (bool(found) and summary["deterministic"])
+    return found, trust_text(summary, 0.95)
+
+
+@pytest.mark.parametrize("overrides", [{}, {"flow.late.start_spread": "100 ms"}])
+def test_a_flow_that_exact_timing_locks_out_of_a_full_buffer_is_named_with_what_breaks_it(
+    overrides: dict[str, str],
+) -> None:
+    (warning,), _ = locked_out(LOCKSTEP, **overrides)
+    assert warning.startswith("late is locked out of uplink, whose full buffer dropped ")
+    assert 'link.uplink.queue = "random-drop" breaks it' in warning
+
+
+@pytest.mark.parametrize("queue", ["random-drop", "codel", "fq-codel"])
+def test_a_queue_that_breaks_the_pattern_locks_no_flow_out(queue: str) -> None:
+    assert locked_out(LOCKSTEP, **{"link.uplink.queue": queue})[0] == []
+
+
+def test_a_lone_flow_and_flows_that_share_a_buffer_are_not_locked_out() -> None:
+    assert locked_out(RENO.format(duration="20 s", more=""))[0] == []
+    assert locked_out(LOCKSTEP, **{"link.first.rate": "20 Mbit/s", "link.second.rate": "20 Mbit/s"})[0] == []
+
+
+def test_a_ping_between_datagrams_is_locked_out_and_may_be_too_large_for_a_buffer_of_bytes() -> None:
+    text = """
+title = "constant rate"
+[[link]]
+name = "line"
+rate = "1 Mbit/s"
+delay = "10 ms"
+buffer = "{buffer}"
+[[flow]]
+name = "cbr"
+path = ["line"]
+packet = "200 B"
+traffic = {{ kind = "{kind}", rate = "1.2 Mbit/s" }}
+[[flow]]
+name = "ping"
+path = ["line"]
+packet = "{ping}"
+traffic = {{ kind = "ping", interval = "200 ms" }}
+[run]
+duration = "20 s"
+warmup = "2 s"
+"""
+    (warning,), _ = locked_out(text.format(buffer="50 pkt", kind="constant", ping="100 B"))
+    assert warning.startswith("ping is locked out of line")
+    assert "too large" not in warning
+    (warning,), _ = locked_out(text.format(buffer="10 kB", kind="constant", ping="1000 B"))
+    assert "too large" in warning
+    assert locked_out(text.format(buffer="50 pkt", kind="poisson", ping="100 B"))[0] == []
+
+
+def grown(**fields: str) -> list[str]:
+    link = {"name": "wan", "rate": "10 Gbit/s", "delay": "50 ms", **fields}
+    scenario = {"link": [link], "flow": [{"path": ["wan"]}], "run": {"duration": "5 s"}}
+    warnings: list[str] = ackclock.run(scenario, picture=False).summary["warnings"]
+    return [line for line in warnings if "still grew" in line]
+
+
+def test_a_window_that_a_socket_buffer_ends_is_not_waited_for() -> None:
+    """A send buffer of 67 MB holds 16,400 packets; a longer run would hold no loss either."""
+    assert grown(buffer="50 ms") == []
+    assert grown(rate="1 Gbit/s", buffer="20000 pkt") == []
+
+
+def test_a_window_that_can_fill_a_buffer_still_is() -> None:
+    assert grown(rate="100 Mbit/s", buffer="12000 pkt")

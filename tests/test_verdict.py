@@ -1,3 +1,4 @@
+import re
 from typing import Any
 
 import pytest
@@ -449,3 +450,72 @@ def test_a_link_is_judged_while_the_transfers_last() -> None:
     assert "until the last transfer ends" in text
     long = {**document, "flow": [file, {"path": ["line"], "name": "endless"}]}
     assert "until the last" not in ackclock.run(long).summary["verdict"]
+
+
+def test_spurious_timeouts_are_not_recoveries_that_fail_and_the_wait_is_said() -> None:
+    """Another flow's queue makes ACKs late; what it dropped was its own."""
+    flows = {"timeouts": 4, "spurious_timeouts": 4, "fast_retransmits": 2}
+    text = verdict(make_resolved(), flows=flows)
+    assert "4 timeouts and 2 fast retransmits; 4 of 4 timeouts were spurious (nothing had been dropped)" in text
+    assert "many recoveries fail" in verdict(make_resolved(), flows=flows | {"spurious_timeouts": 3})
+    link = {"name": "line", "rate": "10 Mbit/s", "delay": "300 ms", "buffer": "20000 pkt"}
+    flow = [{"name": "long", "path": ["line"]}, {"name": "late", "path": ["line"], "start": "30 s", "size": "1 MB"}]
+    text = ackclock.run({"link": [link], "flow": flow, "run": {"duration": "90 s"}}).summary["verdict"]
+    assert "were spurious (nothing had been dropped: the timer expired while packets waited, up to " in text
+    assert " s at line)" in text
+    assert "many recoveries fail" not in text
+
+
+def test_an_outage_longer_than_the_timer_is_named_with_the_timeouts() -> None:
+    """A buffer of 20 packets drops in it what timers send again."""
+    rate = {"kind": "outages", "rate": "5 Mbit/s", "outages": [["5 s", "4 s"]]}
+    link = {"name": "radio", "rate_process": rate, "delay": "25 ms", "buffer": "20 pkt"}
+    scenario = {"link": [link], "flow": [{"path": ["radio"]}], "run": {"duration": "15 s"}}
+    text = ackclock.run(scenario).summary["verdict"]
+    assert "timers expire in outages of radio and radio.reverse, up to 4 s" in text
+    assert "the timer expired while packets waited" not in text
+    rate["outages"] = [["5 s", "10 ms"]]
+    assert "outages" not in ackclock.run(scenario).summary["verdict"]
+
+
+def test_a_full_buffer_of_packets_drains_as_the_packets_that_crossed_it() -> None:
+    """Nine in ten packets are of 200 bytes."""
+    link = {"name": "line", "rate": "10 Mbit/s", "delay": "2 ms", "buffer": "50 pkt"}
+    small = {"name": "small", "path": ["line"], "packet": "200 B", "traffic": {"kind": "constant", "rate": "12 Mbit/s"}}
+    scenario = {"link": [link], "flow": [small, {"name": "tcp", "path": ["line"]}]}
+    scenario["run"] = {"duration": "5 s", "warmup": "2 s"}
+    result = ackclock.run(scenario)
+    (found,) = [one for one in result.findings if one.kind == "drain-time"]
+    longest = result.summary["links"][0]["queueing_max_s"]["mean"]
+    assert longest <= found.numbers["drain_s"] < 1.1 * longest
+    assert "a full buffer of 50 packets, of 2" in result.summary["verdict"]
+    link["delay"] = "10 ms"
+    assert "a full buffer of" not in ackclock.run(scenario).summary["verdict"]
+
+
+def test_queues_are_told_apart_from_a_path_whose_delay_changes() -> None:
+    """Steps of 0 and 200 ms on 10 ms: most of a long round trip is the path's."""
+    delay = {"kind": "steps", "steps": [["0 s", "0 s"], ["1 s", "200 ms"]]}
+    link = {"name": "line", "rate": "10 Mbit/s", "delay": "10 ms", "delay_process": delay, "buffer": "100 pkt"}
+    scenario = {"link": [link], "flow": [{"path": ["line"]}], "run": {"duration": "10 s", "warmup": "2 s"}}
+    assert "queues make" not in ackclock.run(scenario).summary["verdict"]
+    link["buffer"] = "1000 pkt"
+    scenario["run"] = {"duration": "30 s", "warmup": "2 s"}
+    text = ackclock.run(scenario).summary["verdict"]
+    found = re.search(
+        r"queues make about ([0-9.]+) ms of round trips of ([0-9.]+) ms, on a path of changing delay", text
+    )
+    assert found is not None
+    assert float(found[2]) - float(found[1]) == pytest.approx(222.0, rel=0.2)
+
+
+def test_of_the_copies_of_a_flow_the_starved_ones_are_named() -> None:
+    office = {"name": "office", "copies": 3, "rate": "20 Mbit/s", "buffer": "50 ms", "delay": "5 ms"}
+    core = {"name": "core", "rate": "40 Mbit/s", "buffer": "20 ms", "delay": "10 ms"}
+    flow = {"name": "people", "count": 2, "path": ["office", "core"]}
+    run = {"duration": "20 s", "warmup": "5 s"}
+    result = ackclock.run({"link": [office, core], "flow": [flow], "run": run})
+    starved = [row["name"] for row in result.summary["flows"] if row["goodput_bps"]["mean"] < 1e4]
+    assert starved
+    assert f"{starved[0]} gets next to nothing of core" in result.summary["verdict"]
+    assert "people gets next" not in result.summary["verdict"]

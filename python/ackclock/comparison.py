@@ -170,7 +170,7 @@ def compare(result: Result) -> Comparison:
     models = (*prediction.applicable, *(one for one in extra if isinstance(one, ModelPrediction)))
     return Comparison(
         result,
-        tuple(confront(model, result.findings) for model in models),
+        tuple(confront(model, result.findings, result.summary["flows"]) for model in models),
         (*prediction.inapplicable, *(one for one in extra if isinstance(one, Inapplicable))),
     )
 

@@ -10,6 +10,7 @@ from ackclock.precision import first_replications
 from ackclock.scenario import Resolved, ResolvedFlow
 from ackclock.scenario.losses import BernoulliLoss, PoissonLoss
 from ackclock.scenario.resolved_traffic import OnOffTraffic, PingTraffic, SteadyTraffic, TcpTraffic, WebTraffic
+from ackclock.socket_buffers import most_in_flight
 
 STEP_S = 40e-9
 """Processor time of a step, the unit of costs [s] (benches)."""
@@ -36,6 +37,8 @@ TRACE_ROW_BYTES, TRACE_FACTOR = 32.0, 3.5
 """Memory of a recorded row in the engine, and how much more it takes with the tables in Python."""
 MOST_IN_FLIGHT = 2e7
 """Packets of a flow in flight at which the engine ends with an error."""
+_MOST_ROUNDS: Final = 100.0
+"""Round trips from which on what a slow start can send bounds nothing."""
 _LEAST_SHARE: Final = 0.05
 """Fraction of a link that TCP has at least, next to datagrams, which do not give way."""
 
@@ -181,8 +184,23 @@ def _packets(resolved: Resolved) -> list[float]:
     for flow, rate in zip(resolved.flows, _packet_rates(resolved), strict=True):
         sends_s = max(0.0, duration_s - flow.start_s - flow.start_spread_s / 2.0)
         size = inf if flow.size_packets is None else float(flow.count * flow.size_packets)
-        found.append(min(rate * sends_s, size))
+        found.append(min(rate * sends_s, size, _begun_packets(resolved, flow, sends_s)))
     return found
+
+
+def _begun_packets(resolved: Resolved, flow: ResolvedFlow, sends_s: float) -> float:
+    """Give the most packets that connections send in a number of round trips from their first window on.
+
+    A window grows by at most what is acknowledged, or by twice that where the control is not Reno's or CUBIC's (BBR
+    allows 2.89 of the bandwidth-delay product); a class of one's own sets its window as it likes.
+    """
+    round_trip = empty_round_trip_s(resolved, flow)
+    if flow.kind != "tcp" or flow.programs or round_trip <= 0.0:
+        return inf
+    sender = flow.tcp.sender
+    factor = 2.0 if sender.is_aimd or sender.is_cubic else 3.0
+    rounds = min(sends_s / round_trip, _MOST_ROUNDS)
+    return inf if rounds == _MOST_ROUNDS else flow.count * sender.initial_window * factor ** (ceil(rounds) + 1)
 
 
 def _packet_rates(resolved: Resolved) -> list[float]:
@@ -245,9 +263,9 @@ def _busy_fraction(pipe: float, buffer: float) -> float:
 
 
 def _window_limit(resolved: Resolved, flow: ResolvedFlow) -> float:
-    """Give what the receiver's window and random losses leave of one connection [pkt/s]."""
+    """Give what the receiver's window, socket buffers and random losses leave of one connection [pkt/s]."""
     round_trip = empty_round_trip_s(resolved, flow)
-    window = flow.tcp.sender.max_window or inf
+    window = most_in_flight(flow)
     for law in losses(resolved, flow):
         if not flow.tcp.sender.is_aimd:
             continue  # what losses leave is known of Reno alone: an upper bound
@@ -267,7 +285,7 @@ def _engine_bytes(resolved: Resolved) -> float:
 
 def _in_flight(resolved: Resolved, flow: ResolvedFlow, sent: float) -> float:
     """Estimate the most packets of an entry of flows in flight: what windows, buffers and the path hold."""
-    window = inf if flow.connection is None else flow.tcp.sender.max_window or inf
+    window = most_in_flight(flow)
     found = nodes(resolved, flow.path, flow.packet_bytes)
     time_s = flow.forward_delay_s + sum(resolved.elements[index].least_delay_s for index in flow.crossed)
     slowest = min((node.packet_rate for node in found), default=inf)

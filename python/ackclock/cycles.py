@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ackclock.groups import by_table
 from ackclock.replication import Columns, Replication, grouped
 from ackclock.scenario import Resolved, ResolvedFlow
-from ackclock.socket_buffers import first_buffer_limit
+from ackclock.socket_buffers import first_buffer_limit, is_filled, overflows
 from ackclock.wording import plural, seconds
 
 FEWEST_CYCLES = 10
@@ -170,10 +170,11 @@ def _grows(resolved: Resolved, flow: ResolvedFlow, row: dict[str, Any]) -> bool:
     if limit is not None and largest["mean"] >= _WINDOW_REACHED * limit:
         return False
     rate, trip = ((row[key] or {}).get("mean") or 0.0 for key in ("goodput_bps", "rtt_mean_s"))
-    if first_buffer_limit(flow, rate * trip / flow.packet_bits, mean["mean"]) is not None:
+    in_flight = rate * trip / flow.packet_bits
+    if first_buffer_limit(flow, in_flight, mean["mean"]) is not None or is_filled(flow, in_flight, 0.0):
         return False
-    path = [resolved.elements[link] for link in flow.crossed]
-    can_lose = any(link.loss is not None or link.buffer is not None or link.queue.drops_early for link in path)
+    path = [(index, resolved.elements[index]) for index in flow.crossed]
+    can_lose = any(link.loss is not None or link.queue.drops_early or overflows(resolved, at) for at, link in path)
     return can_lose and largest["mean"] > mean["mean"] * (1.0 + 1e-9)
 
 

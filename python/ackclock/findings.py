@@ -11,11 +11,11 @@ from functools import cached_property
 from typing import Any, Literal
 
 from ackclock.fairness import Share, least_equal
-from ackclock.paths import empty_round_trip_s
+from ackclock.paths import delay_processes, empty_round_trip_s
 from ackclock.scenario import Element, Resolved, ResolvedFlow
 from ackclock.scenario.copies import described_name
-from ackclock.scenario.resolved_buffers import PacketBuffer
 from ackclock.socket_buffers import buffer_limit, first_buffer_limit
+from ackclock.waiting import capacity, longest_outage_s, longest_pipe, longest_wait, mean_drain_s
 
 Row = Mapping[str, Any]
 
@@ -29,6 +29,7 @@ Kind = Literal[
     "dropped",
     "no-drop",
     "recoveries",
+    "outage",
     "spurious",
     "window-limit",
     "buffer-limit",
@@ -112,6 +113,7 @@ def find(
         _bottlenecks,
         _losses,
         _recoveries,
+        _outages,
         _spurious,
         lambda run: iter(run.host_limits),
         _queues,
@@ -228,11 +230,27 @@ def _recoveries(run: _Run) -> Iterator[Finding]:
         yield Finding("recoveries", numbers={"timeouts": timeouts, "fast_retransmits": fast})
 
 
+def _outages(run: _Run) -> Iterator[Finding]:
+    """Find links whose rate is 0 for longer than the least timer of a flow that crosses them and had timeouts."""
+    had = [flow for flow, row in run.rows if flow.connection is not None and mean(row, "timeouts") > 0.0]
+    for index, element in enumerate(run.resolved.elements):
+        least = min((flow.tcp.sender.rto.min_s for flow in had if index in flow.crossed), default=math.inf)
+        longest = longest_outage_s(run.resolved, element) if least < math.inf else None
+        if longest is not None and longest >= least:
+            yield Finding("outage", element.name, {"longest_s": longest, "drawn": float(element.is_random)})
+
+
 def _spurious(run: _Run) -> Iterator[Finding]:
+    """Find timeouts and fast retransmits without a loss; where only queues make ACKs late, name the longest wait."""
     keys = ("timeouts", "fast_retransmits")
     numbers = {key: sum(mean(flow, f"spurious_{key}") for flow in run.flows) for key in keys}
-    if sum(numbers.values()) > 0.0:
-        yield Finding("spurious", numbers=numbers)
+    if sum(numbers.values()) == 0.0:
+        return
+    late = [flow for flow, row in run.rows if flow.connection and mean(row, "spurious_timeouts") > 0.0]
+    waits = [mean(link, "queueing_max_s") for link in run.links]
+    where = None if any(_outages(run)) else longest_wait(run.resolved, late, waits)
+    element = "" if where is None else run.resolved.elements[where].name
+    yield Finding("spurious", element, numbers if where is None else {**numbers, "wait_s": waits[where]})
 
 
 def _window_limits(run: _Run) -> Iterator[Finding]:
@@ -275,44 +293,31 @@ def _queues(run: _Run) -> Iterator[Finding]:
     """Find the flow whose round trips queues make longest, and the buffers that are larger than TCP needs."""
     if not run.serving or _use(run.serving[0][1]) < BOTTLENECK:
         return
-    empty_s = {flow.name: empty_round_trip_s(run.resolved, flow) for flow in run.resolved.flows if flow.connection}
-    # A flow of a group has the group's path, and its name with a number.
-    trips = [
-        (mean(row, "rtt_mean_s"), empty_s.get(flow.name) or empty_s[flow.name.rpartition("[")[0]], flow.name)
-        for flow, row in run.rows
-        if flow.connection is not None
-    ]
-    measured, empty, name = max(trips, key=lambda one: one[0] / one[1] if one[1] > 0.0 else 0.0, default=(0.0, 0.0, ""))
+    trips = [_round_trip(run, flow, row) for flow, row in run.rows if flow.connection is not None]
+    measured, empty, numbers, name = max(
+        trips, key=lambda one: one[0] / one[1] if one[1] > 0.0 else 0.0, default=(0.0, 0.0, {}, "")
+    )
     if not (empty > 0.0 and measured >= LONG_QUEUE * empty):
         return
-    yield Finding("long-queue", name, {"round_trip_s": measured, "empty_round_trip_s": empty})
+    yield Finding("long-queue", name, {"round_trip_s": measured, **numbers})
     for element, row in run.serving:
-        pipe = _longest_pipe(run.resolved, element)
-        if _use(row) >= ENOUGH and pipe is not None and _capacity(element, pipe[1]) > OVERSIZED * pipe[0] + SPARE:
+        pipe = longest_pipe(run.resolved, element)
+        if _use(row) >= ENOUGH and pipe is not None and capacity(element, pipe[1]) > OVERSIZED * pipe[0] + SPARE:
             yield Finding("oversized-buffer", element.name, {"pipe_packets": pipe[0]})
 
 
-def _longest_pipe(resolved: Resolved, element: Element) -> tuple[float, float] | None:
-    """Give the bandwidth-delay product of a link's longest path [pkt], and the bytes of a packet.
+def _round_trip(run: _Run, flow: ResolvedFlow, row: Row) -> tuple[float, float, dict[str, float], str]:
+    """Give a round trip, the same without queues, the numbers that say so, and the flow's name.
 
-    None if what crosses it is anything but data of TCP connections without end, if its queue drops early or if its rate
-    changes: what such a link needs is not known without a simulation.
+    Where the path's delay changes, the waits at its links are what queues add to the round trip.
     """
-    index = resolved.element_indices[element.name]
-    crossing = [resolved.flows[at] for at in resolved.crossing_flows[index]]
-    plain = all(index in flow.path and flow.is_endless and flow.tcp.sender.keeps_half_at_loss for flow in crossing)
-    if not crossing or not plain or element.rate_bps is None or element.queue.drops_early or element.kind != "link":
-        return None
-    if element.rate_process is not None or element.token_bucket is not None:
-        return None
-    packet = float(max(flow.packet_bytes for flow in crossing))
-    longest = max(empty_round_trip_s(resolved, flow) for flow in crossing)
-    return element.rate_bps * longest / (8.0 * packet), packet
-
-
-def _capacity(element: Element, packet_bytes: float) -> float:
-    found = element.capacity_packets(packet_bytes)
-    return math.inf if found is None else found
+    measured, empty = mean(row, "rtt_mean_s"), empty_round_trip_s(run.resolved, flow)
+    numbers = {"empty_round_trip_s": empty}
+    if delay_processes(run.resolved, flow):
+        waited = sum(mean(run.links[index], "queueing_mean_s") for index in flow.crossed)
+        empty = max(empty, measured - waited)
+        numbers["queueing_s"] = waited
+    return measured, empty, numbers, flow.name
 
 
 def _drain_times(run: _Run) -> Iterator[Finding]:
@@ -326,14 +331,12 @@ def _drain_times(run: _Run) -> Iterator[Finding]:
     index = run.resolved.element_indices[element.name]
     crossing = (run.resolved.flows[at] for at in run.resolved.crossing_flows[index])
     ways = [flow for flow in crossing if index in flow.path and flow.connection is not None]
-    longest, buffer = row["drain_s"], element.buffer
-    if longest is None or buffer is None or not ways or element.queue.drops_early:
+    if row["drain_s"] is None or not ways or element.queue.drops_early:
         return
+    throughputs = [mean(flow, "throughput_bps") for flow in run.flows]
+    longest, numbers = mean_drain_s(run.resolved, element, row["drain_s"], throughputs)
     if longest >= LONG_DRAIN * min(empty_round_trip_s(run.resolved, flow) for flow in ways):
-        held = (
-            {"packets": float(buffer.packets)} if isinstance(buffer, PacketBuffer) else {"bytes": float(buffer.bytes)}
-        )
-        yield Finding("drain-time", element.name, {"drain_s": longest, "rate_bps": row["rate_bps"], **held})
+        yield Finding("drain-time", element.name, {"drain_s": longest, "rate_bps": row["rate_bps"], **numbers})
 
 
 def _transfers(run: _Run) -> Iterator[Finding]:

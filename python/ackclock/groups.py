@@ -17,6 +17,8 @@ _TOGETHER: Final[Mapping[str, Callable[[Sequence[float]], float]]] = {
     "loss_fraction": lambda values: math.fsum(values) / len(values),
 }
 """The mean or the sum of a number of several copies; of any other the largest is taken."""
+_ONE_BY_ONE: Final = frozenset({"starved"})
+"""Kinds of findings that are named one by one, as they set copies apart from one another."""
 
 
 def together(resolved: Resolved, findings: Iterable[Finding]) -> list[Finding]:
@@ -38,7 +40,7 @@ def together(resolved: Resolved, findings: Iterable[Finding]) -> list[Finding]:
     existing = copies_in(resolved)
     joined: dict[tuple[str, str], list[Finding]] = {}
     for one in findings:
-        name = described_name(one.element)
+        name = one.element if one.kind in _ONE_BY_ONE else described_name(one.element)
         joined.setdefault((one.kind, name if name in existing else one.element), []).append(one)
     return [
         _joined(name, group, existing[name]) if name in existing else group[0] for (_, name), group in joined.items()

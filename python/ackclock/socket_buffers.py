@@ -85,6 +85,40 @@ def socket_buffers(flow: ResolvedFlow) -> Iterator[SocketBuffer]:
         yield SocketBuffer(receiver.most_buffer_bytes, 2.0 * sender.segment_bytes, is_send=False)
 
 
+def most_in_flight(flow: ResolvedFlow) -> float:
+    """Give the packets that a connection can have in flight, by its socket buffers and its window; else infinity."""
+    if flow.connection is None:
+        return inf
+    return min(flow.tcp.sender.max_window or inf, *(one.packets for one in socket_buffers(flow)), inf)
+
+
+def is_filled(flow: ResolvedFlow, in_flight: float, loss_fraction: float) -> bool:
+    """Return whether a socket buffer at its largest size limits what a flow has in flight, be its path full or not."""
+    return any(one.held(in_flight, loss_fraction) >= REACHED * one.packets for one in socket_buffers(flow))
+
+
+def overflows(resolved: Resolved, index: int) -> bool:
+    """Return whether a link's buffer holds less than what all that crosses it can have in flight.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario.
+    index : int
+        Index of the link.
+    """
+    element = resolved.elements[index]
+    crossing = [resolved.flows[at] for at in resolved.crossing_flows[index]]
+    if any(flow.kind != "tcp" for flow in crossing):
+        return element.buffer is not None
+    alone = element.kind == "private-link"
+    # ACKs are at most as many as the packets that they answer.
+    packets = sum(most_in_flight(flow) * (1 if alone else flow.count) for flow in crossing)
+    sizes = [flow.packet_bytes if index in flow.path else flow.longest_answer_bytes for flow in crossing]
+    held = element.capacity_packets(float(max(sizes, default=1)))
+    return held is not None and packets > held
+
+
 def buffer_limit(
     resolved: Resolved, flow: ResolvedFlow, in_flight: float, loss_fraction: float
 ) -> dict[str, float] | None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from ackclock.batches import interval_warnings
 from ackclock.cycles import cycle_warnings, cycles_text
+from ackclock.lockout import lockout_warnings, says_lockout
 from ackclock.replication import Replication
 from ackclock.scenario import Resolved
 from ackclock.wording import plural
@@ -13,7 +14,7 @@ from ackclock.wording import plural
 def trust_warnings(
     resolved: Resolved, replications: Sequence[Replication], flows: Sequence[dict[str, Any]]
 ) -> Iterator[str]:
-    """Say what the run is too short for.
+    """Say what the run is too short for, and what its exact timing alone shows.
 
     Parameters
     ----------
@@ -30,6 +31,7 @@ def trust_warnings(
         Warnings, each with the length that is needed. That an interval is missing is said only where nothing else
         explains it.
     """
+    yield from lockout_warnings(resolved, replications)
     found = list(cycle_warnings(resolved, replications, flows))
     yield from found or interval_warnings(resolved, replications, flows)
 
@@ -63,14 +65,20 @@ def trust_text(summary: Mapping[str, Any], confidence: float) -> str:
     kind = summary.get("intervals", "exact" if summary["deterministic"] else "replications" if runs > 1 else "none")
     cycles = cycles_text(summary.get("loss_cycles"))
     if kind == "exact":
-        return "nothing is random: one run is exact"
+        return f"nothing is random: one run is exact{_timing(summary)}"
     if summary["deterministic"]:
         known = f"± are {level} intervals by batch means"
         if kind == "none":
             known = "no interval of them is known"
         elif (summary.get("loss_cycles") or {}).get("equal", False):
             known = "± bound what a part of a cycle adds"
-        return f"{cycles}nothing is random: the run is exact, its long-run means are not; {known}"
+        timing = _timing(summary)
+        return f"{cycles}nothing is random: the run is exact{timing}, its long-run means are not; {known}"
     by = {"batch means": " by batch means", "replications": ""}.get(kind)
     intervals = ", no intervals" if by is None else f", ± are {level} intervals{by}"
     return f"{cycles}{plural(runs, 'replication')}, seed {summary['seed']}{intervals}"
+
+
+def _timing(summary: Mapping[str, Any]) -> str:
+    """Say that what is exact is not what other networks show, where exact timing locks flows out."""
+    return " (so is its timing, which locks flows out: see the warning)" if says_lockout(summary) else ""

@@ -224,11 +224,14 @@ def _recoveries(all_: _Found, found: Sequence[Finding]) -> Iterator[str]:
     timeouts, fast = (found[0].numbers[key] for key in ("timeouts", "fast_retransmits"))
     connections = [flow.connection for flow in all_.resolved.flows if flow.connection is not None]
     nothing_lost = all_.of("no-drop") and not all_.of("lost-before-queue")
+    spurious = sum(one.numbers["timeouts"] for one in all_.of("spurious"))
     if timeouts == 0.0:
         yield f"fast retransmit began all {plural(fast, 'recovery', 'recoveries')}, none needed a timeout"
     elif not any(tcp.sender.has_fast_retransmit for tcp in connections):
         yield f"{plural(timeouts, 'timeout')}: this TCP has no fast retransmit"
-    elif timeouts >= MANY_TIMEOUTS * fast and not nothing_lost:
+    elif all_.of("outage"):
+        yield f"{plural(timeouts, 'timeout')} and {plural(fast, 'fast retransmit')}: {_outages(all_.of('outage'))}"
+    elif timeouts > spurious and timeouts - spurious >= MANY_TIMEOUTS * fast and not nothing_lost:
         yield (
             f"{plural(timeouts, 'timeout')} and {plural(fast, 'fast retransmit')}: many recoveries fail "
             "(retransmissions lost too, too many losses in a window, or too few duplicate ACKs)"
@@ -237,12 +240,22 @@ def _recoveries(all_: _Found, found: Sequence[Finding]) -> Iterator[str]:
         yield f"{plural(timeouts, 'timeout')} and {plural(fast, 'fast retransmit')}"
 
 
+def _outages(links: Sequence[Finding]) -> str:
+    """Say that timers expire while the rate of links is 0."""
+    length = seconds(max(one.numbers["longest_s"] for one in links))
+    drawn = any(one.numbers["drawn"] for one in links)
+    return f"timers expire in outages of {_named(links)}, {f'{length} on average' if drawn else f'up to {length}'}"
+
+
 def _spurious(all_: _Found, found: Sequence[Finding]) -> Iterator[str]:
     spurious, total = found[0].numbers, all_.of("recoveries")[0].numbers
     kinds = (("timeouts", "timeout"), ("fast_retransmits", "fast retransmit"))
     texts = [f"{number(spurious[key])} of {plural(total[key], what)}" for key, what in kinds if spurious[key] > 0.0]
     verb = "was" if sum(spurious.values()) == 1.0 else "were"
-    yield f"{' and '.join(texts)} {verb} spurious (nothing had been dropped)"
+    why = "nothing had been dropped"
+    if "wait_s" in spurious:
+        why += f": the timer expired while packets waited, up to {seconds(spurious['wait_s'])} at {found[0].element}"
+    yield f"{' and '.join(texts)} {verb} spurious ({why})"
 
 
 def _window_limit(_all: _Found, flows: Sequence[Finding]) -> Iterator[str]:
@@ -284,14 +297,19 @@ def _starved(found: _Found, flows: Sequence[Finding]) -> Iterator[str]:
         why = ", which ACKs of the other direction fill" if flow.numbers["by_acks"] else ""
         yield f"{flow.element} gets next to nothing of {link}, {rates}{why}"
     if len(flows) > MOST_NAMED:
-        yield f"and so do {plural(len(flows) - MOST_NAMED, 'flow')} more"
+        more = len(flows) - MOST_NAMED
+        yield f"and so {'does' if more == 1 else 'do'} {plural(more, 'other flow')}"
 
 
 def _long_queue(found: _Found, flows: Sequence[Finding]) -> Iterator[str]:
     trips = flows[0].numbers
     several = sum(flow.count for flow in found.resolved.flows if flow.connection is not None) > 1
     whose = f"the round trips of {flows[0].element}" if several else "round trips"
-    text = f"queues make {whose} {seconds(trips['round_trip_s'])} on a path of {seconds(trips['empty_round_trip_s'])}"
+    whole, empty = seconds(trips["round_trip_s"]), seconds(trips["empty_round_trip_s"])
+    text = f"queues make {whose} {whole} on a path of {empty}"
+    if "queueing_s" in trips:
+        added = seconds(trips["queueing_s"])
+        text = f"queues make about {added} of {whose} of {whole}, on a path of changing delay, {empty} at least"
     oversized = found.of("oversized-buffer")
     yield text if not oversized else f"{text}: {_named(oversized)} {_has(oversized)} more buffer than TCP needs"
 
@@ -303,6 +321,8 @@ def _has(links: Sequence[Finding]) -> str:
 def _drain_time(_all: _Found, found: Sequence[Finding]) -> Iterator[str]:
     numbers = found[0].numbers
     held = plural(numbers["packets"], "packet") if "packets" in numbers else plural(numbers["bytes"], "byte")
+    if "mean_bytes" in numbers:
+        held += f", of {number(round(numbers['mean_bytes']))} bytes on average,"
     yield (
         f"a full buffer of {held} at {bit_rate(numbers['rate_bps'])} delays packets by {seconds(numbers['drain_s'])}"
     )

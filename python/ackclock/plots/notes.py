@@ -61,6 +61,7 @@ def put_notes(axes: Axes, panel: Panel) -> None:
     renderer = RendererAgg(*figure.bbox.size, figure.dpi)  # type: ignore[no-untyped-call]
     taken = np.array([box.extents for box in (*_points(axes, panel), *_intervals(axes, panel))]).reshape(-1, 4)
     inside = axes.get_window_extent(renderer)
+    points = np.vstack([np.empty((0, 2)), *(_shown(axes, curve.x, curve.y) for curve in panel.curves)])
     labels = list(dict.fromkeys(curve.label for curve in panel.curves))
     several = sum(curve.notes is not None for curve in panel.curves) > 1
     for curve in panel.curves:
@@ -69,27 +70,43 @@ def put_notes(axes: Axes, panel: Panel) -> None:
         for x, y, note in zip(curve.x, curve.y, curve.notes or (), strict=curve.notes is not None):
             if np.isfinite(x) and np.isfinite(y):
                 text = axes.annotate(note, (x, y), xytext=(0.0, DISTANCE), textcoords="offset points", **look)
-                taken = np.vstack([taken, _put(text, taken, inside, renderer).extents])
+                own_point = axes.transData.transform((x, y))
+                others = points[np.abs(points - own_point).max(axis=1) > 1.0]
+                taken = np.vstack([taken, _put(text, taken, inside, renderer, (own_point, others)).extents])
 
 
-def _put(text: Annotation, taken: Array, inside: Bbox, renderer: RendererAgg) -> Bbox:
+def _put(text: Annotation, taken: Array, inside: Bbox, renderer: RendererAgg, points: tuple[Array, Array]) -> Bbox:
     """Move a word to the first of its places that is free, or to the one that covers least; return what it covers.
 
-    `taken` has the left, lower, right and upper ends of what is there already [pixels], a row each.
+    `taken` has the left, lower, right and upper ends of what is there already [pixels], a row each; `points` the word's
+    own point and all others [pixels]. Of free places the first is taken that is nearest to its own point; a word that
+    is nearer to another one has a line to its own.
     """
-    found: list[tuple[float, int, _Place, Bbox]] = []
+    found: list[tuple[float, bool, int, _Place, Bbox]] = []
     for order, place in enumerate(_PLACES):
         box = _moved(text, place, renderer)
         within = _overlaps(box, np.array([inside.extents])).item()
         covered = float(_overlaps(box, taken).sum()) + box.width * box.height - within
-        found.append((covered, order, place, box))
-        if covered == 0.0:
+        found.append((covered, _is_nearer_to_another(box, *points), order, place, box))
+        if found[-1][:2] == (0.0, False):
             break
-    _, _, place, box = min(found, key=lambda one: one[:2])
+    _, is_nearer, _, place, box = min(found, key=lambda one: one[:3])
     _moved(text, place, renderer)
     if text.arrow_patch is not None:
-        text.arrow_patch.set_visible(max(abs(place.x), abs(place.y)) > DISTANCE)
+        text.arrow_patch.set_visible(is_nearer or max(abs(place.x), abs(place.y)) > DISTANCE)
     return box
+
+
+def _is_nearer_to_another(box: Bbox, own: Array, others: Array) -> bool:
+    """Return whether a word's box is as near to another point as to its own, or nearer."""
+    return bool(len(others)) and float(_distances(box, others).min()) <= float(_distances(box, own[np.newaxis]).min())
+
+
+def _distances(box: Bbox, points: Array) -> Array:
+    """Compute the distance of points from a box [pixels]."""
+    beyond = np.maximum(np.maximum(box.extents[:2] - points, points - box.extents[2:]), 0.0)
+    distances: Array = np.hypot(beyond[:, 0], beyond[:, 1])
+    return distances
 
 
 def _moved(text: Annotation, place: _Place, renderer: RendererAgg) -> Bbox:

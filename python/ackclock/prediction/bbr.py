@@ -5,12 +5,14 @@ from math import inf
 from ackclock.models import controls
 from ackclock.paths import Node
 from ackclock.prediction.question import question
-from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
+from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number, ShareClaim
 from ackclock.prediction.scene import Scene, alike_at_one_bottleneck, control_of, drop_factor
 from ackclock.scenario import Resolved
 from ackclock.wording import number, percent, plural
 
 BBR = ("bbr", "The share of BBR next to loss-based flows (Ware, Mukerjee, Seshan, Sherry 2019)")
+TOLERANCE = 0.1
+"""Difference of shares up to which a run agrees with the model, that of docs/models.md."""
 
 
 @question(*BBR)
@@ -57,6 +59,11 @@ def _prediction(ours: list[Scene], others: list[Scene], bottleneck: Node) -> Mod
     rate, mine, theirs = bottleneck.rate_bps, _measured(ours), _measured(others)
     flows = plural(sum(scene.count for scene in others), "other flow")
     ratio = bottleneck.buffer / (bottleneck.packet_rate * ours[0].round_trip_s)
+    text = (
+        f"BBR takes {percent(share)} of {bottleneck.name}, whose buffer is {number(round(ratio, 1))} "
+        "bandwidth-delay products, however many flows share the rest"
+    )
+    claim = None if mine is None else ShareClaim(mine, rate, share, TOLERANCE, text)
     return ModelPrediction(
         *BBR,
         subject=f"{plural(sum(scene.count for scene in ours), 'flow')} with BBR next to {flows} over {bottleneck.name}",
@@ -67,11 +74,9 @@ def _prediction(ours: list[Scene], others: list[Scene], bottleneck: Node) -> Mod
                 "bbr_published_bps", "throughput of BBR by the published equations", published * rate, "bit/s", mine
             ),
         ),
-        sentences=(
-            f"BBR takes {percent(share)} of {bottleneck.name}, whose buffer is {number(round(ratio, 1))} "
-            "bandwidth-delay products, however many flows share the rest",
-        ),
+        sentences=(text,),
         warnings=controls.MODELS["bbr_share_beside_full_pipe"].warnings(**arguments),
+        claims=() if claim is None else (claim,),
     )
 
 

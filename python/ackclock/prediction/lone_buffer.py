@@ -91,6 +91,7 @@ def _prediction(scene: Scene, bottleneck: Node) -> ModelPrediction:
         f"a flow that keeps {number(round(remainder_of(scene), 2))} of its window at a loss always keeps {name} busy "
         f"with {number(round(least))} packets of buffer; its {number(bottleneck.buffer)} are "
         f"{'enough' if is_busy else 'too few'}",
+        (scene.name,),
     )
     measured = {key: Measured("links", (name,), key) for key in ("utilisation_fraction", "queue_mean_packets")}
     return ModelPrediction(

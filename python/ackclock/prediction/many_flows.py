@@ -67,6 +67,7 @@ def _prediction(scenes: list[Scene], bottleneck: Node) -> ModelPrediction:
         enough,
         f"the rule for many flows wants {number(round(rule))} packets of buffer at {bottleneck.name}; its "
         f"{number(bottleneck.buffer)} are {'enough' if enough else 'too few'} to keep it busy",
+        tuple(scene.name for scene in scenes),
     )
     return ModelPrediction(
         *MANY_FLOWS,

@@ -136,10 +136,38 @@ class Claim:
         Whether the model has it always busy; else it idles at times.
     text : str
         The sentence, one of the prediction's.
+    flows : tuple of str
+        The flows that fill the link in the model.
     """
 
     link: str
     stays_busy: bool
+    text: str
+    flows: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShareClaim:
+    """A sentence of a model on the share that flows take of a link, which a run can refute.
+
+    Parameters
+    ----------
+    measured : Measured
+        Where a run has what they take [bit/s].
+    rate_bps : float
+        Rate of the link [bit/s].
+    share : float
+        What they take by the model, as a fraction of the rate.
+    tolerance : float
+        Difference of the shares up to which the run agrees.
+    text : str
+        The sentence, one of the prediction's.
+    """
+
+    measured: Measured
+    rate_bps: float
+    share: float
+    tolerance: float
     text: str
 
 
@@ -163,7 +191,7 @@ class ModelPrediction:
         Why the numbers should not be trusted, where they should not.
     reference_lines : tuple of ReferenceLine
         Lines for the picture.
-    claims : tuple of Claim
+    claims : tuple of Claim or ShareClaim
         The sentences that a run can refute.
     """
 
@@ -174,7 +202,7 @@ class ModelPrediction:
     sentences: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     reference_lines: tuple[ReferenceLine, ...] = ()
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[Claim | ShareClaim, ...] = ()
 
     @property
     def numbers_table(self) -> TableText:

@@ -201,9 +201,10 @@ def _sawtooth_claim(scene: Scene, largest: float, bottleneck: float) -> Claim:
     link = "" if scene.bottleneck is None else scene.bottleneck.name
     if largest >= 2.0 * pipe:
         text = f"the buffer holds the {number(round(pipe))} packets of the path: the link stays busy after a loss"
-        return Claim(link, stays_busy=True, text=text)
+        return Claim(link, stays_busy=True, text=text, flows=(scene.name,))
     idle = f"half of {number(round(largest))} packets does not fill the path, which holds {number(round(pipe))}"
-    return Claim(link, stays_busy=False, text=f"{idle}: the link idles for a while after each loss")
+    text = f"{idle}: the link idles for a while after each loss"
+    return Claim(link, stays_busy=False, text=text, flows=(scene.name,))
 
 
 def _sawtooth_warnings(scene: Scene, largest: float, bottleneck: float) -> tuple[str, ...]:

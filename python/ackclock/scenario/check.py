@@ -95,7 +95,8 @@ class Checker:
         """Check that each direction of a link has a rate, and only one."""
         whole = {position: link for position, link in enumerate(self.draft.links) if link is not None}
         for position, link in sorted({**self.draft.rest_of_links, **whole}.items()):
-            if lacks_rate(link):
+            # A table rate_process with a fault is not in what is left of its link.
+            if lacks_rate(link) and self.places.value(("link", position, "rate_process")) is None:
                 yield missing(self.places, ("link", position, "rate"))
             for table, location in ((link, ("link", position)), (link.reverse, ("link", position, "reverse"))):
                 if table.gives("rate") and table.rate_process is not None:

@@ -18,7 +18,7 @@ OF_NS2 = ("in_bytes", "by_size", "top", "bottom", "interval", "alpha", "beta")
 """The fields of RED that ns-2's rules alone have; the last five of the adaptive one."""
 OF_OTHER_REDS = ("gentle", "victim", "wait", "least_queue", "first_passes", "overflow_restarts", *OF_NS2)
 """The fields of RED that Linux's rules have not."""
-_FIELDS: dict[str, tuple[str, ...]] = {
+FIELDS_OF_DISCIPLINES: dict[str, tuple[str, ...]] = {
     **{name: ("red",) for name in Queue.model_fields if name != "discipline"},
     "victim": ("red", "priority"),
     "levels": ("priority",),
@@ -69,7 +69,7 @@ def _listed(names: tuple[str, ...]) -> str:
 
 def queue_faults(places: Places, location: Location, queue: Queue) -> Iterator[Fault]:
     """Find what is wrong between the fields of a queue."""
-    for name, disciplines in _FIELDS.items():
+    for name, disciplines in FIELDS_OF_DISCIPLINES.items():
         if queue.gives(name) and queue.discipline not in disciplines:
             theirs = _listed(disciplines)
             kind = "discipline" if len(disciplines) == 1 else "disciplines"

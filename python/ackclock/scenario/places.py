@@ -103,9 +103,12 @@ class Places:
 
     def _override(self, location: Location) -> str | None:
         overrides = self.source.overrides
-        return next(
-            (overrides[location[:end]] for end in range(len(location), 0, -1) if location[:end] in overrides), None
-        )
+        around = (overrides[location[:end]] for end in range(len(location), 0, -1) if location[:end] in overrides)
+        if (found := next(around, None)) is not None or location in self.source.lines:
+            return found
+        # A table that is nowhere in the file is one that an override of a field in it made.
+        inside = (key for place, key in overrides.items() if location and place[: len(location)] == location)
+        return next(inside, None) if isinstance(self.value(location), Mapping) else None
 
     def _table(self, location: Location) -> str:
         match location:

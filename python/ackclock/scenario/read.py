@@ -12,6 +12,7 @@ from ackclock.errors import Fault, UnitError
 from ackclock.scenario.atm import AtmTables
 from ackclock.scenario.entries import Table
 from ackclock.scenario.fields import FieldError, Kind, toml_type
+from ackclock.scenario.kinds_by_fields import hint_for_kind, kind_field, misnamed_kind
 from ackclock.scenario.places import Places
 from ackclock.scenario.salvage import salvaged
 from ackclock.scenario.schema import Flow, Form, Run, Trace, kind_of
@@ -154,15 +155,19 @@ def missing(places: Places, location: Location) -> Fault:
     name = str(location[-1])
     if len(location) == 1:
         return _empty(places, name)
-    kind = _kind(location)
-    hint = f"write {name} = {kind.sample}" if isinstance(kind, Kind) else None
+    kind, given = _kind(location), places.value(location[:-1])
+    table = given if isinstance(given, Mapping) else {}
+    hint = hint_for_kind(_model_at(location[:-1]), name, kind, table) if isinstance(kind, Kind) else None
     allowed = kind.allowed if isinstance(kind, Kind) else None
     return places.fault(location[:-1], f'field "{name}" is missing', allowed=allowed, hint=hint, given=None)
 
 
 def _unknown(places: Places, location: Location) -> Fault:
-    fields = list(_model_at(location[:-1]).model_fields)
-    name = str(location[-1])
+    model, given = _model_at(location[:-1]), places.value(location[:-1])
+    fields, name = list(model.model_fields), str(location[-1])
+    of_kind = kind_field(model)
+    if of_kind and isinstance(given, Mapping) and misnamed_kind(model, of_kind, given) == name:
+        return places.fault(location, "unknown field", allowed=", ".join(fields), hint=f'did you mean "{of_kind}"?')
     what = "unknown field" if len(location) > 1 else "unknown table or field"
     return places.fault(location, what, allowed=", ".join(fields), hint=did_you_mean(name, fields))
 

@@ -35,7 +35,7 @@ def tcp_names(resolved: Resolved) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        By the flow's name the preset, such as "linux-cubic", or "linux-cubic with another max_window".
+        By the flow's name the preset, such as "linux-cubic", or "linux-cubic with another max_window, close ("tcp")".
     """
     tables = {described_name(flow.name): flow for flow in reversed(resolved.flows)}
     return {
@@ -59,9 +59,9 @@ def tcp_name(connection: Connection, packet_bytes: int) -> str:
     presets = {name: dict(fields) for name, fields in _presets(packet_bytes)}
     others = {name: list(_differences(own, fields)) for name, fields in presets.items()}
     nearest = min(others, key=lambda name: len(others[name]))
-    # Which control it is, is what one asks first; a handshake is worth a round trip or more.
-    named = {name: f'{name} ("{own.get(name)}")' for name in ("congestion_control", "handshake")}
-    fields = [named.get(field, field) for field in others[nearest][:MOST_FIELDS]]
+    # A word says more than that it is another one.
+    words = {name: f'{name} ("{value}")' for name, value in own.items() if isinstance(value, str)}
+    fields = [words.get(field, field) for field in others[nearest][:MOST_FIELDS]]
     more = len(others[nearest]) - MOST_FIELDS
     if not fields:
         return nearest

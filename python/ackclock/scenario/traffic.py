@@ -37,7 +37,7 @@ USUAL_TAIL_MEANS = 7.0
 """The tail of exponential-exponential, in means [engset, section 3.2]."""
 
 _LEAST_PACKETS_IN_ON = 1e-3
-_NEEDED = {
+NEEDED_BY_TRAFFIC = {
     "web": ("size", "off"),
     "constant": ("rate",),
     "poisson": ("rate",),
@@ -45,12 +45,12 @@ _NEEDED = {
     "poisson-on-off": ("rate", "on", "off"),
     "ping": (),
 }
-_OPTIONAL = {"ping": ("interval",)}
+OPTIONAL_IN_TRAFFIC = {"ping": ("interval",)}
 _OF_TCP: Final = ("tcp", "writes", "return_path", "rtt")
 _OF_TCP_AND_NOT_OF_PINGS: Final = ("tcp", "writes", "ack", "ack_priority")
 PING_INTERVAL_S = 1.0
 """The interval of `ping` without options [s]."""
-_SIZE_FIELDS = {
+SIZE_FIELDS = {
     "fixed": ("mean",),
     "exponential": ("mean", "min"),
     "exponential-pareto": ("mean", "min", "tail_fraction", "shape"),
@@ -111,14 +111,18 @@ def _flow_faults(places: Places, location: Location, flow: Flow, traffic: Traffi
 
 def _kind_faults(places: Places, location: Location, traffic: Traffic) -> Iterator[Fault]:
     """Check which fields are given against the kind."""
-    needed, optional = _NEEDED[traffic.kind], _OPTIONAL.get(traffic.kind, ())
+    needed, optional = NEEDED_BY_TRAFFIC[traffic.kind], OPTIONAL_IN_TRAFFIC.get(traffic.kind, ())
     for name in ("size", "rate", "interval", "on", "off"):
         given = getattr(traffic, name) is not None
         if name in needed and not given:
             hint = f'traffic of the kind "{traffic.kind}" needs it'
             yield places.fault(location, f'field "{name}" is missing', hint=hint, given=None)
         elif given and name not in (*needed, *optional):
-            with_it = [kind for kind in _NEEDED if name in (*_NEEDED[kind], *_OPTIONAL.get(kind, ()))]
+            with_it = [
+                kind
+                for kind in NEEDED_BY_TRAFFIC
+                if name in (*NEEDED_BY_TRAFFIC[kind], *OPTIONAL_IN_TRAFFIC.get(kind, ()))
+            ]
             kinds = " or ".join(f'"{kind}"' for kind in with_it)
             problem = f'belongs to traffic of the kind {kinds}, not to "{traffic.kind}"'
             yield places.fault((*location, name), problem)
@@ -126,10 +130,10 @@ def _kind_faults(places: Places, location: Location, traffic: Traffic) -> Iterat
 
 def _law_faults(places: Places, location: Location, size: Size) -> Iterator[Fault]:
     """Check which fields are given against the law."""
-    known = _SIZE_FIELDS[size.law]
+    known = SIZE_FIELDS[size.law]
     for name in Size.model_fields:
         if name != "law" and size.gives(name) and name not in known:
-            laws = " or ".join(f'"{law}"' for law, fields in _SIZE_FIELDS.items() if name in fields)
+            laws = " or ".join(f'"{law}"' for law, fields in SIZE_FIELDS.items() if name in fields)
             yield places.fault((*location, name), f'belongs to the law {laws}, not to "{size.law}"')
     for name in ("mean", "file"):
         if name in known and getattr(size, name) is None:
@@ -145,7 +149,7 @@ def _mean_faults(places: Places, location: Location, size: Size) -> Iterator[Fau
         return
     if size.law == "fixed" and size.mean != int(size.mean):
         yield places.fault((*location, "mean"), "is not a whole number of packets")
-    if "min" in _SIZE_FIELDS[size.law] and size.min > size.mean:
+    if "min" in SIZE_FIELDS[size.law] and size.min > size.mean:
         field = "min" if size.gives("min") else "mean"
         yield places.fault((*location, field), "min is above the mean", given=f"{size.min:g} pkt")
     elif least_mean(size) > size.mean:

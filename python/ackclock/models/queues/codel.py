@@ -19,7 +19,8 @@ ZETA_OF_HALF: Final = -1.4603545088095868
 _ALWAYS_DROPPING: Final = Limits(
     1.0,
     low_included=True,
-    reason="the flows need less than a drop in each interval: CoDel leaves its dropping state between two drops",
+    reason="count is the number of drops since CoDel began to drop, whose root shortens the time to the next; "
+    "the flows need less than a drop in each interval: CoDel leaves its dropping state between two drops",
 )
 LEAST_WINDOW: Final = Limits(
     12.0,
