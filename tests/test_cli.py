@@ -299,3 +299,15 @@ def test_help_comes_at_once(record_property: Callable[[str, object], None]) -> N
     probe = f"import sys, ackclock.cli; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, env=ENVIRONMENT, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_a_command_does_not_import_dask_where_it_is_installed() -> None:
+    probe = (
+        "import sys\nfrom importlib.util import find_spec\n"
+        "from ackclock.cli import main\nhas = find_spec('dask') is None\n"
+        "sys.argv = ['ackclock', 'check', 'geo-random-drop']\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    print(end.code)\n"
+        "print('pint' in sys.modules, 'dask' in sys.modules, has == (find_spec('dask') is None))"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, env=ENVIRONMENT, check=True)
+    assert done.stdout.splitlines()[-2:] == ["0", "True False True"]

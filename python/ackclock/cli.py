@@ -1,6 +1,8 @@
 """The command line: `ackclock --help`. Imports what a command needs when it runs, so that help comes at once."""
 
 import sys
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,8 +40,20 @@ ScenarioPath = Annotated[
 def main() -> None:
     """Run the command line."""
     prepare_streams()
-    with faults_as_text():
+    with faults_as_text(), _without_dask():
         app()
+
+
+@contextmanager
+def _without_dask() -> Iterator[None]:
+    """Keep pint and xarray from importing dask, which takes as long as pint itself; only a cluster needs it."""
+    modules: MutableMapping[str, Any] = sys.modules
+    modules.setdefault("dask", None)  # what is None there cannot be imported
+    try:
+        yield
+    finally:
+        if modules.get("dask", sys) is None:
+            del modules["dask"]
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so

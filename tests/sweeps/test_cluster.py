@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -36,6 +37,14 @@ def test_a_cluster_gives_the_same_bits(cluster: Any) -> None:
     there = ackclock.sweep(SCENARIO, VARY, cluster=cluster.scheduler_address)
     here = ackclock.sweep(SCENARIO, VARY)
     assert there.identical(here)
+
+
+def test_the_command_line_finds_the_cluster_though_other_commands_do_without_dask(cluster: Any, tmp_path: Path) -> None:
+    vary = ["--vary", "link.satellite.buffer=10,12 pkt", "--set", "run.duration=50 s"]
+    command = [sys.executable, "-m", "ackclock", "sweep", str(SCENARIO), *vary, "--cluster", cluster.scheduler_address]
+    done = subprocess.run([*command, "--out", str(tmp_path / "there")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "12 pkt" in done.stdout
 
 
 def test_a_worker_that_dies_costs_its_running_points_only(cluster: Any, tmp_path: Path) -> None:

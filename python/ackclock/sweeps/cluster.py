@@ -1,5 +1,6 @@
 """Points on a dask.distributed cluster. The only importer of dask."""
 
+import sys
 from typing import Any
 
 import ackclock
@@ -36,6 +37,8 @@ def run_on_cluster(address: str, todo: Todo, keep: Keep) -> None:
 
 
 def _client(address: str) -> Any:
+    if sys.modules.get("dask", sys) is None:
+        del sys.modules["dask"]  # the command line keeps it from being imported
     try:
         import distributed  # noqa: PLC0415  an extra
     except ImportError:
