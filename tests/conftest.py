@@ -1,3 +1,4 @@
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,12 @@ from benches.browser import launched, why_not
 from fakes import FakeJob
 
 GOLDEN = Path(__file__).parent / "golden"
+
+
+def pytest_configure() -> None:
+    """Let processes that tests start end by Ctrl-C, which a shell's background jobs and all that they start ignore."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

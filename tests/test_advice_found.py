@@ -250,7 +250,12 @@ def test_transfers_that_end_are_judged_by_their_time() -> None:
 @pytest.mark.parametrize(
     ("flow", "change", "reason"),
     [
-        ({"size": "4 pkt"}, {}, "no buffer drops a packet, no link has a queue"),
+        ({"size": "1 pkt"}, {}, "no buffer drops a packet, next to no packet waits"),
+        (
+            {"size": "4 pkt"},
+            {},
+            "no buffer drops a packet, and no window limits a flow. Packets wait at a, 95% of them",
+        ),
         ({"rtt": "60 ms"}, {"loss": {"model": "bernoulli", "probability": 0.1}}, "a loses packets before its queue"),
     ],
 )

@@ -73,7 +73,7 @@ def test_the_initial_window_of_rfc_6928_has_14600_bytes(packet: str, packets: in
 
 def test_a_run_says_which_rule_is_another() -> None:
     result = ackclock.run({**document({"preset": "linux-cubic", "undo": "none"}, size="10 pkt")})
-    assert list(result.summary["tcp"].values()) == ["linux-cubic with another undo"]
+    assert list(result.summary["tcp"].values()) == ['linux-cubic with another undo ("none")']
 
 
 def test_the_timeout_of_the_rfc_is_a_second_at_least() -> None:
