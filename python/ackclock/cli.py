@@ -48,7 +48,7 @@ def main() -> None:
 def _without_dask() -> Iterator[None]:
     """Keep pint and xarray from importing dask, which takes as long as pint itself; only a cluster needs it."""
     modules: MutableMapping[str, Any] = sys.modules
-    modules.setdefault("dask", None)  # what is None there cannot be imported
+    modules.setdefault("dask", None)  # None there keeps a module from being imported
     try:
         yield
     finally:
