@@ -34,7 +34,7 @@ def test_a_run_that_holds_one_loss_warns_and_names_the_length() -> None:
 
 
 def test_each_replication_has_a_cycle_that_is_cut_off() -> None:
-    """What each of them needs to begin with is not divided by their number."""
+    """The cycle that each cuts off is added for each, so that the duration that is named holds ten complete ones."""
     text = RENO.format(duration="40 s", more="")
     spread = {"flow.flow.start_spread": "1 s", "run.replications": 4}
     summary = ackclock.run(text, overrides=spread, picture=False).summary
