@@ -222,7 +222,9 @@ def test_a_percentile_is_known_to_a_bucket_of_its_histogram_and_no_better() -> N
     found = row["rtt_p95_s"]
     assert (found["high"] - found["low"]) / 2 == pytest.approx(0.008 * found["mean"])
     precise = {"run.precision": {"quantity": "flow.one.rtt_p95", "within": "0.5%", "most": 10}}
-    with pytest.raises(ScenarioError, match=r"within.*is less than what is known of a percentile.*allowed above 0.8%"):
+    with pytest.raises(
+        ScenarioError, match=r"within.*is not above what a histogram.s buckets leave open.*allowed above 0.8%"
+    ):
         ackclock.run(LINE, overrides=precise)
 
 

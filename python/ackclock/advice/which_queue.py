@@ -105,10 +105,8 @@ class _Found:
     def compared(self) -> QueuesCompared:
         """The queues with what speaks against each that is not the answer."""
         answer = self.rows[self.chosen]
-        refuted, how = (
-            (self.rows[self.choice.best] if self.choice.best != self.chosen else None),
-            self.confirmation.words,
-        )
+        refuted = self.rows[self.choice.best] if self.choice.best != self.chosen else None
+        how = self.confirmation.words
         judged = (
             replace(row, is_chosen=row is answer, reason=self.choice.reason(row, answer, refuted, how))
             for row in self.rows

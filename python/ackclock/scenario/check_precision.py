@@ -59,7 +59,7 @@ def precision_faults(places: Places, run: Run, names: Mapping[str, Sequence[str]
         problem = f'a {element} has no quantity "{word[:60]}"'
         yield places.fault(place, problem, allowed=", ".join(quantities), hint=did_you_mean(word, quantities))
     elif precision.within <= (error := bucket_error(str(quantity_of(element, word)))):
-        problem = "is less than what is known of a percentile, which is that of a histogram's buckets"
+        problem = "is not above what a histogram's buckets leave open of a percentile"
         yield places.fault((*_LOCATION, "within"), problem, allowed=f"above {100 * error:g}%")
 
 
