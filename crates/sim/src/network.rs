@@ -70,6 +70,8 @@ pub(crate) struct Network {
     pub(crate) delays: Vec<FlowDelays>,
     loss_logs: LossLogs,
     pub(crate) observers: Option<Box<Observers>>,
+    /// Whether the observers look at links too, and not at senders alone.
+    links_observed: bool,
     pub(crate) transfers: Transfers,
     pub(crate) completions: Completions,
     pub(crate) pings: Pings,
@@ -105,8 +107,8 @@ impl Network {
     /// Lays out a replication of a scenario.
     pub(crate) fn new(scenario: &Scenario, replication: u64, measurement: Measurement, clock: Clock) -> Network {
         let mut network = Network::with_all_events(scenario, replication, measurement, clock);
-        // Observers want to see each arrival at its instant; and cells are counted from one event to the next.
-        if network.observers.is_none() && network.channels.is_none() {
+        // Observers of links want to see each arrival at its instant; and cells are counted from one event to the next.
+        if !network.links_observed && network.channels.is_none() {
             // A transfer that begins changes its receiver, which must not be ahead of it.
             let lasting = !scenario.flows.iter().any(|flow| matches!(flow.traffic, TrafficConfig::Web { .. }));
             network.feeds = Feeds::new(&network.hops, &network.elements.queues, network.merges.len(), lasting);
@@ -121,6 +123,7 @@ impl Network {
         let Flows { slots: flows, accounts, ack_timers, spare_states } = Flows::new(scenario, &routes.starts, clock);
         let counted = elements.count_batches(accounts.len(), replication, measurement);
         let numbers = event_numbers(scenario, &routes, &elements, ack_timers.len());
+        let observers = Observers::new(scenario, replication, measurement, clock);
         Network {
             clock,
             measurement,
@@ -132,7 +135,8 @@ impl Network {
             accounts,
             delays: flow_delays(scenario, clock),
             loss_logs: LossLogs::default(),
-            observers: Observers::new(scenario, replication, measurement, clock),
+            links_observed: observers.as_ref().is_some_and(|observers| observers.follow_links()),
+            observers,
             offered: offered(scenario, replication, &measurement, clock),
             transfers: Transfers::default(),
             completions: Completions::new(scenario, clock),
@@ -247,7 +251,7 @@ impl Network {
     /// behind them, or `None` if it is dropped, or still in flight when the run ends.
     #[inline(always)]
     fn cross_links(&mut self, mut time: Time, packet: &mut Packet) -> Option<Time> {
-        if self.observers.is_some() {
+        if self.links_observed {
             return self.cross_observed_links(time, packet);
         }
         let (bytes, mut hop) = (packet.bytes, packet.hop as usize);
@@ -286,7 +290,7 @@ impl Network {
     /// dropped. `delay` is what it takes from its departure on.
     #[inline(always)]
     fn cross_link(&mut self, index: u32, time: Time, delay: Time, packet: &Packet) -> Option<(Time, Marks)> {
-        if self.observers.is_some() {
+        if self.links_observed {
             let mut copy = copy_by_field(packet);
             let departure = self.cross_observed_link(index, time, &mut copy)?;
             return Some((departure + delay, copy.marks));
@@ -311,7 +315,7 @@ impl Network {
         let (delay, link) = (group.delay, group.link);
         let last = self.private_departures.last(&mut self.flows, packet.flow, group.slot);
         let departure = group.links.arrive(last, time, &self.measurement);
-        if departure.is_none() || self.observers.is_some() {
+        if departure.is_none() || self.links_observed {
             self.report_private_link(link, time, packet, departure);
         }
         Some(departure? + delay)
@@ -320,8 +324,9 @@ impl Network {
     /// Adds a packet to a queue whose departures are events.
     #[inline(never)]
     fn join_queue(&mut self, index: u32, now: Time, packet: Packet, origin: Origin) {
-        let link = self.elements.queue_links[index as usize];
-        self.report_arrival(link, now, &packet);
+        if self.links_observed {
+            self.report_arrival(self.elements.queue_links[index as usize], now, &packet);
+        }
         let (queue, dropped) = (&mut self.elements.queues[index as usize], &mut self.dropped);
         let (measurement, flows, accounts) = (&self.measurement, self.flows.as_slice(), self.accounts.as_mut_slice());
         queue.arrive(now, packet, origin, measurement, &mut |signal, packet| match signal {
@@ -330,12 +335,11 @@ impl Network {
         });
         let (packets, departure, lets_go) = (queue.packets(), queue.next_departure(), queue.lets_go(now));
         self.events.advance(self.numbers.number(EventId::Queue(index)), departure);
-        if let Some(observers) = &mut self.observers {
-            observers.queue(link, now, packets);
-            self.report_aqm(index, now);
+        if self.links_observed {
+            self.report_queue(index, now, packets);
         }
         if !self.dropped.is_empty() {
-            self.report_drops(link, now);
+            self.report_drops(self.elements.queue_links[index as usize], now);
         }
         if lets_go {
             self.on_queue(index, now);
@@ -351,7 +355,7 @@ impl Network {
         let departed = self.end_transmission(index, now);
         let next = self.elements.queues[index as usize].next_departure();
         self.events.set(self.numbers.number(EventId::Queue(index)), next);
-        if self.observers.is_some() {
+        if self.links_observed {
             self.report_departure(index, now, departed.as_ref());
         }
         if !self.dropped.is_empty() {

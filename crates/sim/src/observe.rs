@@ -166,6 +166,12 @@ impl Observers {
         !self.followers.is_empty()
     }
 
+    /// Returns whether anything is recorded at links: queues, drops, captures, states of AQMs.
+    pub(crate) fn follow_links(&self) -> bool {
+        let Traces { drops, capture, aqm, .. } = &self.traces;
+        self.follows_queues() || drops.is_some() || capture.is_some() || aqm.is_some()
+    }
+
     /// Returns whether the states of senders are recorded.
     pub(crate) fn follows_states(&self) -> bool {
         !self.states.is_empty()

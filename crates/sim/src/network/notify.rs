@@ -123,6 +123,15 @@ impl Network {
         }
     }
 
+    /// Reports the packets in a queue, and the states of its AQM that may have changed.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn report_queue(&mut self, index: u32, now: Time, packets: u64) {
+        let Some(observers) = &mut self.observers else { return };
+        observers.queue(self.elements.queue_links[index as usize], now, packets);
+        self.report_aqm(index, now);
+    }
+
     /// Reports the departure of a packet from a queue, or that packets were dropped in the place of one.
     #[cold]
     #[inline(never)]
