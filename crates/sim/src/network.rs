@@ -27,7 +27,7 @@ use crate::flow::{ArrivingAck, FlowSlot, PrivateDepartures};
 use crate::handshake::Handshake;
 use crate::links::{offered, Offered};
 use crate::loss_log::LossLogs;
-use crate::observe::Observers;
+use crate::observe::{records_links, Observers};
 use crate::recovery::RecoveryStatistics;
 use crate::route::{routes, Element, Hop, LinkKind, Routes};
 use crate::scenario::{Scenario, TrafficConfig};
@@ -123,7 +123,6 @@ impl Network {
         let Flows { slots: flows, accounts, ack_timers, spare_states } = Flows::new(scenario, &routes.starts, clock);
         let counted = elements.count_batches(accounts.len(), replication, measurement);
         let numbers = event_numbers(scenario, &routes, &elements, ack_timers.len());
-        let observers = Observers::new(scenario, replication, measurement, clock);
         Network {
             clock,
             measurement,
@@ -135,8 +134,8 @@ impl Network {
             accounts,
             delays: flow_delays(scenario, clock),
             loss_logs: LossLogs::default(),
-            links_observed: observers.as_ref().is_some_and(|observers| observers.follow_links()),
-            observers,
+            observers: Observers::new(scenario, replication, measurement, clock),
+            links_observed: records_links(&scenario.trace),
             offered: offered(scenario, replication, &measurement, clock),
             transfers: Transfers::default(),
             completions: Completions::new(scenario, clock),

@@ -28,7 +28,7 @@ use states::StateFollower;
 
 use crate::capture_size::{self, duplex};
 use crate::pipes::delay_process;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, TraceConfig};
 
 /// The queue length of one link over time.
 #[derive(Clone, Debug, Default)]
@@ -94,6 +94,16 @@ pub(crate) fn overview_steps(scenario: &Scenario, clock: Clock) -> Steps {
     }
 }
 
+/// Returns whether a scenario records queues.
+fn records_queues(asked: &TraceConfig) -> bool {
+    asked.queue || asked.queue_distribution || asked.overview_interval_s.is_some()
+}
+
+/// Returns whether a scenario records anything at links: queues, drops, captures, states of AQMs.
+pub(crate) fn records_links(asked: &TraceConfig) -> bool {
+    records_queues(asked) || asked.drops || asked.aqm || asked.capture.is_some()
+}
+
 fn wanted<T>(wanted: bool) -> Option<Vec<T>> {
     wanted.then(Vec::new)
 }
@@ -134,7 +144,7 @@ impl Observers {
         let captured = asked.capture.as_ref().map_or(Vec::new(), |names| {
             scenario.elements.iter().map(|one| names.iter().any(|name| duplex(name) == duplex(one.name()))).collect()
         });
-        let follows = asked.queue || asked.queue_distribution || asked.overview_interval_s.is_some();
+        let follows = records_queues(asked);
         let atm = scenario.atm.as_ref().is_some_and(|atm| atm.trace != atm::TraceConfig::default());
         let rows = asked.cwnd || asked.rtt || asked.sequence || asked.drops || asked.losses;
         let rows =
@@ -164,12 +174,6 @@ impl Observers {
     #[inline]
     pub(crate) fn follows_queues(&self) -> bool {
         !self.followers.is_empty()
-    }
-
-    /// Returns whether anything is recorded at links: queues, drops, captures, states of AQMs.
-    pub(crate) fn follow_links(&self) -> bool {
-        let Traces { drops, capture, aqm, .. } = &self.traces;
-        self.follows_queues() || drops.is_some() || capture.is_some() || aqm.is_some()
     }
 
     /// Returns whether the states of senders are recorded.

@@ -18,7 +18,7 @@ The type checker then refuses a key that no run has, which otherwise would be a 
 """
 
 import tomllib
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -112,6 +112,16 @@ class Run:
 
     @cached_property
     def _quantities(self) -> dict[str, list[dict[str, Any] | None]]:
+        return {}
+
+    def once(self, compute: "Callable[..., T]", *arguments: Hashable) -> T:
+        """Give `compute(run, *arguments)`, computed at the first call alone: outcomes are judged many times."""
+        if (compute, *arguments) not in self._computed:
+            self._computed[compute, *arguments] = compute(self, *arguments)
+        return cast("T", self._computed[compute, *arguments])
+
+    @cached_property
+    def _computed(self) -> dict[tuple[Hashable, ...], Any]:
         return {}
 
     def flow(self, quantity: str, scale: float = 1.0, flow: int = 0) -> "Measure":

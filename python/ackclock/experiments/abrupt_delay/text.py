@@ -72,7 +72,7 @@ def outcome(_setting: Setting, runs: Mapping[Key, Run]) -> Outcome:
     least = [bool(np.all(own >= total_s - 1e-9)) for both in stays.values() for own, total_s in _states(both)]
     shares = {factor: float(first.sum() / (first.sum() + second.sum())) for factor, (first, second) in stays.items()}
     errors = {
-        (weight, window): _rto_error(runs["rto", weight, window], weight)
+        (weight, window): runs["rto", weight, window].once(_rto_error, weight)
         for weight in WEIGHTS
         for window in RTO_WINDOWS
     }

@@ -134,6 +134,10 @@ def acknowledged(run: Run, flow: int) -> NDArray[np.float64]:
 
 def instants(run: Run, flow: int, kind: str) -> NDArray[np.float64]:
     """Give the instants of one kind of a flow's events [s]."""
+    return run.once(_instants, flow, kind)
+
+
+def _instants(run: Run, flow: int, kind: str) -> NDArray[np.float64]:
     rows = run.trace("sequence")
     chosen = (rows["flow"].cat.codes == flow) & (rows["kind"] == kind)
     return np.asarray(rows["time_s"][chosen], dtype=float)
@@ -160,6 +164,10 @@ class Visit(NamedTuple):
 
 def visits(run: Run) -> tuple[list[Visit], list[Visit]]:
     """Replay what node i and node j sent, in order, from the instants at which the senders sent [s]."""
+    return run.once(_visits)
+
+
+def _visits(run: Run) -> tuple[list[Visit], list[Visit]]:
     links, flows = run.resolved.elements[:2], run.resolved.flows[:2]
     services = [
         (links[node].service_s(flows[1 - node].tcp.ack_bytes), link.service_s(flow.packet_bytes))
