@@ -10,6 +10,7 @@ from ackclock.errors import ArgumentError, Fault
 from ackclock.lab.desk import MOST_PAGES, Desk, Desks, Tell
 from ackclock.lab.running import CancelledError
 from ackclock.lab.work import run_work
+from coroutines import completed
 
 SLOW = """
 [[link]]
@@ -39,14 +40,14 @@ def test_the_answer_is_the_last_line() -> None:
 
         return await lines(Desk(), work, asyncio.Semaphore(1))  # type: ignore[no-any-return]
 
-    assert asyncio.run(main()) == [{"kind": "step"}, {"kind": "done"}]
+    assert completed(main()) == [{"kind": "step"}, {"kind": "done"}]
 
 
 def test_what_is_wrong_is_an_answer() -> None:
     def work(_: Desk, __: Tell) -> dict[str, Any]:
         raise ArgumentError(Fault("place", "problem"))
 
-    found = asyncio.run(_one(work))
+    found = completed(_one(work))
     assert found == [{"kind": "fault", "faults": [{"text": "place: problem", "line": None}]}]
 
 
@@ -75,7 +76,7 @@ def test_a_new_request_ends_the_old_one_and_those_that_wait() -> None:
         tasks.append(asyncio.create_task(lines(desk, lambda *_: {"kind": "done"}, machine)))
         return list(await asyncio.gather(*tasks))
 
-    first, second, third = asyncio.run(main())
+    first, second, third = completed(main())
     assert first[-1] == {"kind": "superseded"}
     assert second == [{"kind": "superseded"}]
     assert third == [{"kind": "done"}]
@@ -92,7 +93,7 @@ def test_a_run_of_the_engine_ends_within_half_a_second_of_the_next_request() -> 
         passed = time.monotonic() - before
         return passed, await slow
 
-    passed, found = asyncio.run(main())
+    passed, found = completed(main())
     assert found[-1] == {"kind": "superseded"}
     assert {line["kind"] for line in found} <= {"ready", "progress", "superseded"}
     assert passed < 0.5
@@ -116,7 +117,7 @@ def test_a_reader_that_goes_away_ends_the_work() -> None:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
-    asyncio.run(main())
+    completed(main())
     assert ended.is_set()
 
 

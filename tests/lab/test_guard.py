@@ -1,11 +1,11 @@
 """The guard lets through what comes from its own page and nothing else."""
 
-import asyncio
 from typing import Any
 
 import pytest
 
 from ackclock.lab.guard import HEADERS, Guard
+from coroutines import completed
 
 TOKEN = "s3cret"
 HOST = "127.0.0.1:4711"
@@ -37,7 +37,7 @@ def ask(
         scope = {"type": "http", "path": path, "method": method, "headers": pairs}
         await guard(scope, lambda: None, send)  # type: ignore[arg-type, return-value]
 
-    asyncio.run(run())
+    completed(run())
     found = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
     return messages[0]["status"], messages[1]["body"], found
 
