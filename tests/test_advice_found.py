@@ -211,6 +211,7 @@ def test_a_loss_that_the_load_makes_is_not_blamed_on_the_buffer() -> None:
     changes = {"flow.web.count": 300}
     found = searched(SCENARIOS / "web-access-link.toml", overrides=changes, targets={"loss": "1%"})
     assert found.answer.startswith("No buffer of up to ")
+    assert "a loss of at most 1%" in found.answer
     assert "The load has to fall, or the rate to rise" in found.answer
     assert not found.changes
 

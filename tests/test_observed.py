@@ -1,4 +1,4 @@
-"""What a run records of its senders is the same, bit for bit, whether it records its links too or not."""
+"""Rows of senders are the same, bit for bit, in runs that record rows of links too and in runs that do not."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -105,14 +105,7 @@ class Run:
     def _quantity(self, name: str) -> list[dict[str, Any] | None]:
         if len(self.replications) == 1 or name in FLOW_DELAYS:
             return [row[name] for row in self.flows]
-        if name not in self._quantities:
-            values = [table[name] for table in self.flow_values]
-            self._quantities[name] = flow_quantity(self.resolved, values, name)
-        return self._quantities[name]
-
-    @cached_property
-    def _quantities(self) -> dict[str, list[dict[str, Any] | None]]:
-        return {}
+        return self.once(_of_replications, name)
 
     def once(self, compute: "Callable[..., T]", *arguments: Hashable) -> T:
         """Give `compute(run, *arguments)`, computed at the first call alone: outcomes are judged many times."""
@@ -130,6 +123,10 @@ class Run:
         if found is None:
             raise ValueError(f"flow {flow} of {self.resolved.title!r} has no {quantity}")
         return Measure(*(nan if found[part] is None else found[part] / scale for part in ("mean", "low", "high")))
+
+
+def _of_replications(run: Run, name: str) -> list[dict[str, Any] | None]:
+    return flow_quantity(run.resolved, [table[name] for table in run.flow_values], name)
 
 
 @dataclass(frozen=True)
