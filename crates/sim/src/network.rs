@@ -70,7 +70,7 @@ pub(crate) struct Network {
     pub(crate) delays: Vec<FlowDelays>,
     loss_logs: LossLogs,
     pub(crate) observers: Option<Box<Observers>>,
-    /// Whether the observers look at links too, and not at senders alone.
+    /// Whether the run records anything at links: queues, drops, captures or states of AQMs.
     links_observed: bool,
     pub(crate) transfers: Transfers,
     pub(crate) completions: Completions,
@@ -332,10 +332,10 @@ impl Network {
             Signal::Marked => count_mark(packet.flow, packet.kind, measurement.index(now), flows, accounts),
             Signal::Dropped(_) => dropped.push(packet),
         });
-        let (packets, departure, lets_go) = (queue.packets(), queue.next_departure(), queue.lets_go(now));
+        let (departure, lets_go) = (queue.next_departure(), queue.lets_go(now));
         self.events.advance(self.numbers.number(EventId::Queue(index)), departure);
         if self.links_observed {
-            self.report_queue(index, now, packets);
+            self.report_queue(index, now);
         }
         if !self.dropped.is_empty() {
             self.report_drops(self.elements.queue_links[index as usize], now);

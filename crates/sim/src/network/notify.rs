@@ -126,9 +126,12 @@ impl Network {
     /// Reports the packets in a queue, and the states of its AQM that may have changed.
     #[cold]
     #[inline(never)]
-    pub(super) fn report_queue(&mut self, index: u32, now: Time, packets: u64) {
-        let Some(observers) = &mut self.observers else { return };
-        observers.queue(self.elements.queue_links[index as usize], now, packets);
+    pub(super) fn report_queue(&mut self, index: u32, now: Time) {
+        let (link, packets) =
+            (self.elements.queue_links[index as usize], self.elements.queues[index as usize].packets());
+        if let Some(observers) = &mut self.observers {
+            observers.queue(link, now, packets);
+        }
         self.report_aqm(index, now);
     }
 
