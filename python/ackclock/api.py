@@ -11,7 +11,6 @@ from ackclock.engine import OnProgress, run_resolved, usable_cores
 from ackclock.errors import LongRunWarning
 from ackclock.limits import is_long, read_limits, refuse_beyond, sentence
 from ackclock.memory import trace_limit
-from ackclock.result import Result
 from ackclock.scenario.arguments import COUNT, FLAG, FUNCTION, OVERRIDES, Allowed, check_arguments, instance_of
 from ackclock.scenario.override import with_run_fields
 from ackclock.scenario.scenario import ORIGIN_OR_SCENARIO
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from ackclock.controls import Controllers
     from ackclock.prediction import Prediction
+    from ackclock.result import Result
 
     Origin = str | Path | Mapping[str, Any] | scenarios.Scenario | scenarios.Resolved
     """Forms in which a scenario may be given."""
@@ -42,7 +42,7 @@ def run(  # noqa: PLR0913  all but one by name
     limit: str | Sequence[str] | None = None,
     controllers: "Controllers | None" = None,
     **run_fields: Any,
-) -> Result:
+) -> "Result":
     """Simulate a scenario.
 
     Parameters
@@ -240,7 +240,7 @@ def simulate(  # noqa: PLR0913  all but two by name
     on_progress: OnProgress | None = None,
     limit: str | Sequence[str] | None = None,
     controllers: "Controllers | None" = None,
-) -> Result:
+) -> "Result":
     """Simulate a resolved scenario; parameters, result and exceptions are those of `run`.
 
     Parameters
@@ -257,6 +257,8 @@ def simulate(  # noqa: PLR0913  all but two by name
     Result
         Of the replications that finished.
     """
+    from ackclock.result import Result  # noqa: PLC0415  its tables' library takes half a second
+
     check_arguments("simulate", resolved=(resolved, instance_of("a Resolved", scenarios.Resolved)))
     resolved.check()
     _check_running("simulate", threads, on_progress, picture=picture)

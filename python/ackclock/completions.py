@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from ackclock.groups import by_table
@@ -16,6 +15,9 @@ from ackclock.scenario import Resolved, ResolvedFlow
 from ackclock.scenario.copies import described_name
 from ackclock.stats import estimates_of_rows
 from ackclock.wording import percent, plural, seconds
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COMPLETION_TIMES: Final = "completion_times"
 """Name of the frame of distributions."""
@@ -68,7 +70,7 @@ def completion_rows(resolved: Resolved, replications: Sequence[Replication]) -> 
     return [{"name": flow.name, "flows": flow.count, **row} for flow, row in zip(groups, rows, strict=True)]
 
 
-def completion_frame(resolved: Resolved, replications: Sequence[Replication]) -> dict[str, pd.DataFrame]:
+def completion_frame(resolved: Resolved, replications: Sequence[Replication]) -> "dict[str, pd.DataFrame]":
     """Collect the distributions of completion times.
 
     Parameters
@@ -85,6 +87,8 @@ def completion_frame(resolved: Resolved, replications: Sequence[Replication]) ->
         `quantity` ("fct", "fct_acked" or "slowdown"), `low` and `high` (the ends of a bucket [s], of slowdowns [1]),
         `count` (the transfers in it).
     """
+    import pandas as pd  # noqa: PLC0415  half a second that a look at a scenario does not need
+
     groups = completion_groups(resolved)
     names, kinds = pd.Index([flow.name for flow in groups]), pd.Index(list(_KINDS))
     parts = []

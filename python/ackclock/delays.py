@@ -6,10 +6,9 @@ needed beyond that, from a histogram.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from ackclock.histograms import merged, middles_s, percentiles_of_rows
@@ -17,6 +16,9 @@ from ackclock.paths import changing_rates, empty_round_trip_s
 from ackclock.quantities import BUCKET_ERROR, FLOW_DELAYS, LINK_DELAYS, PERCENTILES
 from ackclock.replication import Columns, Replication
 from ackclock.scenario import Element, Resolved
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Values = NDArray[np.float64]
 DISTRIBUTION: Final = "delay_distribution"
@@ -131,7 +133,7 @@ def _drain_s(element: Element, largest_bytes: int) -> float | None:
     return element.buffer.capacity_bytes(largest_bytes) * 8.0 / element.rate_bps
 
 
-def delay_frame(resolved: Resolved, replications: Sequence[Replication]) -> pd.DataFrame | None:
+def delay_frame(resolved: Resolved, replications: Sequence[Replication]) -> "pd.DataFrame | None":
     """Collect the distributions of delays over all replications.
 
     Parameters
@@ -147,6 +149,8 @@ def delay_frame(resolved: Resolved, replications: Sequence[Replication]) -> pd.D
         ``kind`` ("rtt", one-way "delay" and its part "queueing" of a flow, "wait" at a link), ``name``, ``delay_s``
         within 0.8% and the number of ``packets``, in order of the delay; None if delays were not measured.
     """
+    import pandas as pd  # noqa: PLC0415  half a second that a look at a scenario does not need
+
     tables = [one["delays"] for one in replications if "delays" in one]
     if not tables:
         return None
@@ -173,8 +177,10 @@ def delay_frame(resolved: Resolved, replications: Sequence[Replication]) -> pd.D
     )
 
 
-def _sorted_categories(codes: NDArray[Any], names: Sequence[str]) -> pd.Categorical:
+def _sorted_categories(codes: NDArray[Any], names: Sequence[str]) -> "pd.Categorical":
     """Make a column of names whose categories are those that it has, sorted."""
+    import pandas as pd  # noqa: PLC0415  as above
+
     present = np.unique(codes)
     found = sorted({names[code] for code in present})
     numbers = {name: number for number, name in enumerate(found)}
