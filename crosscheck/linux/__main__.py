@@ -14,7 +14,7 @@ from typing import Any
 from crosscheck.batch import MOST_SEEDS
 from crosscheck.linux import kernel, ours, recorded
 from crosscheck.linux.check import Case, Mark, Report, check, resolved, same_packets
-from crosscheck.linux.draw import draw, draw_asymmetric, draw_managed
+from crosscheck.linux.draw import draw, draw_asymmetric, draw_impaired, draw_managed
 from crosscheck.linux.figures import compare
 from crosscheck.linux.path import UnplayableError, bottleneck_of
 from crosscheck.linux.picture import save_picture
@@ -47,8 +47,8 @@ def _parser() -> argparse.ArgumentParser:
         "--fresh",
         type=int,
         default=6,
-        help="how many drawn scenarios with drop-tail; half as many have an AQM or a scheduler, and half as many a "
-        "narrow link for ACKs (default %(default)s)",
+        help="how many drawn scenarios with drop-tail; half as many have an AQM or a scheduler, half as many a narrow "
+        "link for ACKs, and half as many losses by number or a delay that steps up (default %(default)s)",
     )
     parser.add_argument("--seed", type=int, help="their seed (default: a fresh one, which is printed)")
     parser.add_argument("--only", metavar="NAME", default="", help="only scenarios whose name contains NAME")
@@ -76,12 +76,13 @@ def _all(options: argparse.Namespace) -> int:
 
 
 def _drawn(seed: int, count: int) -> list[dict[str, Any]]:
-    """Draw as many scenarios with drop-tail, and half as many with an AQM, and with a narrow link for ACKs."""
+    """Draw as many scenarios with drop-tail, and half as many of each other kind."""
     half = range((count + 1) // 2)
     return [
         *(draw(seed, number) for number in range(count)),
         *(draw_managed(seed, number) for number in half),
         *(draw_asymmetric(seed, number) for number in half),
+        *(draw_impaired(seed, number) for number in half),
     ]
 
 

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from crosscheck.linux.recorded import ACK_BYTES, WITHOUT_ECN, managed
+from crosscheck.linux.recorded import ACK_BYTES, BUFFER_BYTES, MOST_BUFFER_BYTES, WITHOUT_ECN, managed
 from crosscheck.mrg32k3a import Mrg32k3a
 
 MOST_PACKETS = 60_000
@@ -20,7 +20,12 @@ STOCK_BUFFERS = {
 MANAGED = ("codel", "pie", "fq-codel", "fq-pie", "red", "cake", "sfq")
 """Queues of drawn paths with an AQM or a scheduler, set up as those of the recorded runs."""
 MANAGED_PACKETS = 40_000
-"""Packets of a drawn run with one of these queues."""
+"""Packets of a drawn run with one of these queues, or with losses or delays that change."""
+OLDER_CONTROLS = ("vegas", "westwood", "htcp", "hybla", "illinois", "scalable", "highspeed")
+"""Linux's other congestion controls."""
+MOST_LOST = 300
+"""Most packets that a drawn path loses by their numbers, which the guest reads on its command line."""
+LARGE_BUFFERS = {"receive_buffer": f"{BUFFER_BYTES} B", "receive_buffer_max": f"{MOST_BUFFER_BYTES} B"}
 
 
 def draw(seed: int, number: int) -> dict[str, Any]:
@@ -125,6 +130,95 @@ def draw_asymmetric(seed: int, number: int) -> dict[str, Any]:
     rate_bps = 80 * round(float(link["rate"].split()[0]) * of_data / _log_between(random, 0.4, 3.0) / 80)
     link["reverse"] = {"rate": f"{rate_bps} bit/s", "buffer": f"{round(_log_between(random, 10, 300))} pkt"}
     return scenario | {"title": f"seed{seed}-asymmetric-{number:02d}"}
+
+
+def draw_impaired(seed: int, number: int) -> dict[str, Any]:
+    """Draw a scenario that loses packets by their numbers, or whose delay steps up, behind the bottleneck.
+
+    Parameters
+    ----------
+    seed, number : int
+        Choose the scenario; it is the same whatever else is drawn.
+
+    Returns
+    -------
+    dict
+        A scenario in the users' form: 1 to 100 Mbit/s, round trips of 5 to 300 ms, a buffer of 0.3 to 4 times the
+        bandwidth-delay product with drop-tail, one or two flows of any of Linux's congestion controls with handshakes,
+        some of them without SACK, RACK, tail loss probes, F-RTO or timestamps, or with another initial window. Packets
+        are lost one by one or in bursts, or the delay steps up by 10 to 600 ms, in half of these for a while.
+    """
+    random = Mrg32k3a(seed + 611_953 * (number + 1))
+    rate_bps = 8000 * round(_log_between(random, 1e6, 100e6) / 8000)
+    packet_bytes = random.choice((1500, 1500, 576))
+    trip_ms = round(_log_between(random, 5, 300), 3)
+    product = rate_bps * trip_ms / 1e3 / 8 / packet_bytes
+    buffer_packets = max(8, round(product * _log_between(random, 0.3, 4.0)))
+    duration_s = min(MOST_S, max(LEAST_S, round(MANAGED_PACKETS * packet_bytes * 8 / rate_bps)))
+    tcp, forward_ms = _options(random), round(trip_ms / 2, 3)
+    trips_ms = [trip_ms, *([round(trip_ms * random.between(0.6, 2.0), 3)] if random.integer(0, 3) == 0 else [])]
+    wire = {"name": "wire", "rate": "unlimited", "delay": f"{forward_ms} ms"}
+    packets = int(rate_bps * duration_s / 8 / packet_bytes)
+    link = {"name": "bottleneck", "rate": f"{rate_bps} bit/s", "buffer": f"{buffer_packets} pkt"}
+    back = [
+        {"name": f"back{count}", "rate": "unlimited", "delay": f"{trip - forward_ms:.3f} ms"}
+        for count, trip in enumerate(trips_ms, 1)
+    ]
+    flows = [
+        {
+            "name": f"flow{count}",
+            "path": ["bottleneck", "wire"],
+            "return_path": ["bottleneck.reverse", f"back{count}"],
+            "packet": f"{packet_bytes} B",
+            "ack": f"{ACK_BYTES if tcp.get('timestamps', True) else ACK_BYTES - 12} B",
+            "start": f"{random.between(0.0, duration_s / 8):.6f} s",
+            "tcp": {
+                "preset": "linux-cubic",
+                "congestion_control": random.choice((*CONTROLS, *CONTROLS, *OLDER_CONTROLS)),
+                "handshake": "tcp",
+                **tcp,
+                **LARGE_BUFFERS,
+            },
+        }
+        for count in range(1, len(trips_ms) + 1)
+    ]
+    return {
+        "title": f"seed{seed}-impaired-{number:02d}",
+        "link": [{**link, "reverse": {"rate": "unlimited"}}, wire | _impairment(random, packets, duration_s), *back],
+        "flow": flows,
+        "run": {"duration": f"{duration_s} s", "warmup": f"{duration_s / 4} s"},
+    }
+
+
+def _options(random: Mrg32k3a) -> dict[str, Any]:
+    """Draw what is not as Linux has it by default."""
+    drawn: dict[str, Any] = random.choice(({"sack": False}, {"loss_detection": "dupack"}, {}, {}, {}))
+    for option in ("tail_loss_probe", "frto", "timestamps"):
+        if random.integer(0, 4) == 0:
+            drawn = drawn | {option: False}
+    if random.integer(0, 3) == 0:
+        drawn = drawn | {"initial_window": f"{random.choice((2, 4, 16, 32))} pkt"}
+    return drawn
+
+
+def _impairment(random: Mrg32k3a, packets: int, duration_s: int) -> dict[str, Any]:
+    """Draw the losses of a link that some number of packets cross, or its delay over time."""
+    kind = random.choice(("losses", "bursts", "steps"))
+    if kind == "steps":
+        extra_ms, at_s = round(_log_between(random, 10, 600), 1), round(random.between(0.2, 0.6) * duration_s, 2)
+        back_s = round(at_s + random.between(0.5, 0.3 * duration_s), 2)
+        last = [[f"{back_s} s", "0 s"]] if random.integer(0, 1) else []
+        steps = [["0 s", "0 s"], [f"{at_s} s", f"{extra_ms} ms"], *last]
+        return {"delay_process": {"kind": "steps", "steps": steps}}
+    lost = set()
+    if kind == "losses":
+        rate = min(_log_between(random, 1e-4, 3e-2), 0.8 * MOST_LOST / packets)
+        lost = {packet for packet in range(1, packets) if random.uniform() < rate}
+    else:
+        for _ in range(random.integer(1, 6)):
+            first, rate = random.integer(1, packets), random.between(0.2, 1.0)
+            lost |= {first + later for later in range(random.integer(1, 50)) if random.uniform() < rate}
+    return {"loss": {"model": "packets", "packets": sorted(lost)[:MOST_LOST] or [1], "applies_to": "data"}}
 
 
 def _flow(random: Mrg32k3a, number: int, trip_ms: float, packet_bytes: int, duration_s: int) -> dict[str, Any]:

@@ -1,7 +1,19 @@
 """The scenarios that the cross-check with the kernel draws."""
 
 from ackclock.scenario import load, resolve
-from crosscheck.linux.draw import MANAGED, MOST_PACKETS, draw, draw_asymmetric, draw_managed
+from crosscheck.linux.draw import (
+    CONTROLS,
+    MANAGED,
+    MANAGED_PACKETS,
+    MOST_LOST,
+    MOST_PACKETS,
+    OLDER_CONTROLS,
+    draw,
+    draw_asymmetric,
+    draw_impaired,
+    draw_managed,
+)
+from crosscheck.linux.kernel import MOST_COMMAND_LINE
 from crosscheck.linux.translate import translate
 
 DRAWN = [draw(5, number) for number in range(60)]
@@ -60,3 +72,25 @@ def test_acks_of_asymmetric_paths_load_their_link_as_much_as_is_said() -> None:
     again = draw_asymmetric(5, 17)
     assert again == draw_asymmetric(5, 17)
     assert again["link"] != draw_asymmetric(5, 18)["link"]
+
+
+def test_impaired_paths_have_losses_or_steps_and_all_controls_and_options() -> None:
+    documents = [draw_impaired(5, number) for number in range(50)]
+    for document in documents:
+        experiment = translate(resolve(load(document)).to_dict())
+        packets = experiment.rate_bps * experiment.duration_s / 8 / experiment.packet_bytes
+        assert packets < MANAGED_PACKETS * 1.2 or experiment.duration_s < 11.0
+        given = " ".join(f"L_{name}={value}" for name, value in experiment.arguments().items())
+        assert len(given) < MOST_COMMAND_LINE - 512, "the rest of the guest's command line"
+    wires, flows = zip(*((document["link"][1], document["flow"]) for document in documents), strict=True)
+    losses = [len(wire["loss"]["packets"]) for wire in wires if "loss" in wire]
+    assert min(losses) < 10
+    assert MOST_LOST / 2 < max(losses) <= MOST_LOST
+    assert {len(wire["delay_process"]["steps"]) for wire in wires if "loss" not in wire} == {2, 3}
+    assert {len(some) for some in flows} == {1, 2}
+    options = [flow["tcp"] for some in flows for flow in some]
+    assert {tcp["congestion_control"] for tcp in options} == {*CONTROLS, *OLDER_CONTROLS}
+    for option in ("sack", "tail_loss_probe", "frto", "timestamps"):
+        assert {tcp.get(option) for tcp in options} == {None, False}
+    assert {tcp.get("loss_detection") for tcp in options} == {None, "dupack"}
+    assert draw_impaired(5, 17) == documents[17]
