@@ -8,6 +8,7 @@ use base::Time;
 use super::common::{Common, Cumulative};
 use super::kernel::packets;
 use super::{AckSample, CongestionControl, Settings, Signal, StartProgress, Window};
+use crate::State as Congestion;
 
 /// Unit of the increase and of the decrease, 2^-7.
 const ONE: u64 = 1 << 7;
@@ -34,6 +35,9 @@ struct State {
     /// Whether the decrease depends on round trips, which the first congestion allows.
     adapts: bool,
     una: Cumulative,
+    /// State of congestion before the next ACK. Linux measures an ACK (`pkts_acked`) before the state changes with it: the
+    /// packets of the ACK that ends a recovery do not count for the window.
+    congestion: Congestion,
     /// Packets of the newest ACK.
     acked: u64,
     /// Packets acknowledged since the window grew.
@@ -42,17 +46,18 @@ struct State {
     path: Path,
     /// The path and the congestion before the last one, for an undo; none once recovery is over.
     before: Option<Path>,
-    /// Throughput \[packet/s\], and the packets and start of the interval that is measured.
+    /// Throughput \[packet/s\], and the packets and start of the interval that is measured; a first interval that no recovery
+    /// began is endless (Linux's `lasttime` is 0).
     throughput: u64,
     packets: u64,
-    since: u64,
+    since: Option<u64>,
 }
 
 /// The part that an undo restores.
 #[derive(Clone, Copy, Debug, Default)]
 struct Path {
-    /// End of the last congestion \[jiffies\].
-    congestion: u64,
+    /// End of the last congestion, or begin of the connection \[jiffies\].
+    congestion: Option<u64>,
     max_rtt: u64,
     /// Largest throughput since the last congestion and before it \[packet/s\].
     throughput: u64,
@@ -66,6 +71,7 @@ impl Default for State {
             beta: BETA.0,
             adapts: false,
             una: Cumulative::default(),
+            congestion: Congestion::Open,
             acked: 1,
             count: 0,
             min_rtt: 0,
@@ -73,7 +79,7 @@ impl Default for State {
             before: None,
             throughput: 0,
             packets: 0,
-            since: 0,
+            since: None,
         }
     }
 }
@@ -102,12 +108,12 @@ impl State {
     fn deliver(&mut self, acked: u64, cwnd: u64, now: u64) {
         self.packets += acked;
         let window = cwnd.saturating_sub((self.alpha >> 7).max(1));
-        let span = now - self.since;
+        let span = self.since.map_or(u64::MAX, |since| now - since);
         if self.packets < window || self.min_rtt == 0 || span < self.min_rtt {
             return;
         }
         let throughput = self.packets * HZ / span;
-        if (now - self.path.congestion) / self.min_rtt <= 3 {
+        if self.since_congestion(now) / self.min_rtt <= 3 {
             self.throughput = throughput;
             self.path.throughput = throughput;
         } else {
@@ -115,12 +121,17 @@ impl State {
             self.path.throughput = self.path.throughput.max(self.throughput);
         }
         self.packets = 0;
-        self.since = now;
+        self.since = Some(now);
+    }
+
+    /// Returns the time since the last congestion \[jiffies\].
+    fn since_congestion(&self, now: u64) -> u64 {
+        self.path.congestion.map_or(0, |congestion| now - congestion)
     }
 
     /// Computes the increase (`htcp_alpha_update`).
     fn update_alpha(&mut self, now: u64) {
-        let since = now - self.path.congestion;
+        let since = self.since_congestion(now);
         let mut factor = 1;
         if since > HZ {
             let time = since - HZ;
@@ -150,6 +161,16 @@ impl State {
     }
 }
 
+impl State {
+    /// Takes note of the begin of a congestion (`htcp_reset`). What an undo restores is saved after the changes of
+    /// `htcp_param_update`, since the state changes after ssthresh.
+    fn begin_congestion(&mut self, now: u64) {
+        self.before = Some(self.path);
+        self.path.congestion = Some(now);
+        self.count = 0;
+    }
+}
+
 impl HTcp {
     /// Grows the window (`htcp_cong_avoid`).
     fn avoid(&mut self, window: &mut Window, now: u64) {
@@ -169,21 +190,24 @@ impl CongestionControl for HTcp {
     fn on_ack(&mut self, ack: &AckSample, window: &mut Window) {
         let now = self.common.clock.jiffies(ack.now);
         let state = &mut self.state;
+        if state.path.congestion.is_none() {
+            state.path.congestion = Some(self.common.clock.jiffies(ack.now - ack.rtt.unwrap_or(Time::ZERO)));
+        }
         let acked = state.una.advance(ack.una);
-        if ack.is_open() {
+        let before = std::mem::replace(&mut state.congestion, ack.state);
+        if before == Congestion::Open {
             state.acked = acked;
-            if state.before.take().is_some() {
-                state.path.congestion = now;
-            }
         }
         if let Some(rtt) = self.common.round_trip(ack).filter(|&rtt| rtt > 0) {
-            state.measure(rtt.div_ceil(1000), ack.is_open());
+            state.measure(rtt.div_ceil(1000), before == Congestion::Open);
         }
-        if ack.is_open() {
+        if before <= Congestion::Disorder {
             state.deliver(acked, u64::from(packets(window.cwnd)), now);
         } else {
-            state.packets = 0;
-            state.since = now;
+            (state.packets, state.since) = (0, Some(now));
+        }
+        if ack.is_open() && state.before.take().is_some() {
+            state.path.congestion = Some(now);
         }
         let avoids = !window.in_slow_start();
         if self.common.slow_start.on_ack(ack, window) > 0 && avoids {
@@ -195,17 +219,13 @@ impl CongestionControl for HTcp {
         self.common.on_congestion();
         let now = self.common.clock.jiffies(now);
         let state = &mut self.state;
-        let before = state.path;
         state.update_beta();
         state.update_alpha(now);
         let path = &mut state.path;
         if state.min_rtt > 0 && path.max_rtt > state.min_rtt {
             path.max_rtt = state.min_rtt + (path.max_rtt - state.min_rtt) * 95 / 100;
         }
-        // Linux saves the largest round trip and throughput after these changes, since its state changes after ssthresh.
-        state.before = Some(Path { congestion: before.congestion, ..*path });
-        path.congestion = now;
-        state.count = 0;
+        state.begin_congestion(now);
         let ssthresh = (u64::from(packets(window.cwnd)) * state.beta) >> 7;
         f64::from(to_u32(to_index(ssthresh))).max(2.0)
     }
@@ -220,8 +240,12 @@ impl CongestionControl for HTcp {
 
     fn on_timeout(&mut self, now: Time, nxt: u64) {
         self.common.on_timeout(now, nxt);
-        self.state.path.congestion = self.common.clock.jiffies(now);
-        self.state.count = 0;
+        let now = self.common.clock.jiffies(now);
+        // After `on_congestion` at this instant it has begun already.
+        if self.state.path.congestion != Some(now) {
+            self.state.begin_congestion(now);
+        }
+        self.state.congestion = Congestion::Loss;
     }
 
     fn start_progress(&self) -> StartProgress {
@@ -245,11 +269,13 @@ mod tests {
     fn the_increase_is_quadratic_in_the_time_since_the_congestion() {
         // Leith and Shorten: 1 + 10 (t - 1) + ((t - 1) / 2)^2 for t above one second, times 2 (1 - beta).
         for (seconds, factor) in [(0, 1), (1, 1), (2, 11), (3, 22), (11, 126)] {
-            let mut state = State { min_rtt: 100, ..State::default() };
+            let mut state =
+                State { min_rtt: 100, path: Path { congestion: Some(0), ..Path::default() }, ..State::default() };
             state.update_alpha(1000 * seconds);
             assert_eq!(state.alpha, factor * ONE, "{seconds} s");
         }
-        let mut short = State { min_rtt: 10, ..State::default() };
+        let mut short =
+            State { min_rtt: 10, path: Path { congestion: Some(0), ..Path::default() }, ..State::default() };
         short.update_alpha(11_000);
         assert_eq!(short.alpha, 126 / 10 * ONE);
     }
@@ -265,5 +291,33 @@ mod tests {
         state.path.throughput = 125;
         state.update_beta();
         assert_eq!((state.beta, state.adapts), (BETA.0, false));
+    }
+
+    #[test]
+    fn packets_of_the_ack_that_ends_a_recovery_do_not_count_for_the_window() {
+        let mut control =
+            HTcp { common: Common::new(&Settings::linux(base::Clock::PICOSECONDS)), state: State::default() };
+        control.state.una.advance(88);
+        let mut window = Window { cwnd: 26.0, ssthresh: 20.0 };
+        let mut count = |una, state, may_grow| {
+            let ack = AckSample { una, nxt: 200, state, may_grow, ..crate::cc::tests::ack(Time::ZERO, 1) };
+            control.on_ack(&ack, &mut window);
+            control.state.count
+        };
+        // None with the ACK that begins it, 32 with that one, two with the next.
+        let counts = [(88, Congestion::Recovery, false), (120, Congestion::Open, true), (122, Congestion::Open, true)]
+            .map(|(una, state, may_grow)| count(una, state, may_grow));
+        assert_eq!(counts, [0, 0, 2]);
+        assert_eq!(window.cwnd, 26.0);
+    }
+
+    #[test]
+    fn an_expiry_in_recovery_is_a_congestion_of_its_own() {
+        let mut state =
+            State { path: Path { congestion: Some(10), max_rtt: 7, ..Path::default() }, ..State::default() };
+        state.begin_congestion(50);
+        state.begin_congestion(90);
+        let restored = state.before.map(|path| (path.congestion, path.max_rtt));
+        assert_eq!((state.path.congestion, restored), (Some(90), Some((Some(50), 7))));
     }
 }
