@@ -1,5 +1,7 @@
 //! Handshakes: what the two ends of a connection exchange before the data.
 
+use std::ops::Range;
+
 use base::{Clock, Marks, Packet, Time};
 use tcp::TimerWheel;
 
@@ -12,13 +14,35 @@ const ANSWERS_AGAIN: u32 = 5;
 /// Numbers of an exchange's packets: those of the next one are larger by this.
 const NUMBERS: u32 = 256;
 
+/// The numbers of a message's packets, without those that have arrived.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Numbers {
+    all: Range<u32>,
+    /// A bit for each of `all`, the lowest for the first.
+    arrived: u64,
+}
+
+impl Iterator for Numbers {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        loop {
+            let (number, has_arrived) = (self.all.next()?, self.arrived & 1 == 1);
+            self.arrived >>= 1;
+            if !has_arrived {
+                return Some(number);
+            }
+        }
+    }
+}
+
 /// An answer to send.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer {
     /// The packet that is answered.
     pub(crate) request: Packet,
-    /// Numbers of the answer's packets.
-    pub(crate) numbers: std::ops::Range<u32>,
+    /// Numbers of the answer's packets that have not arrived.
+    pub(crate) numbers: Numbers,
     /// Length of these packets, if it is not that of data.
     pub(crate) bytes: Option<u16>,
     /// Bits of these packets.
@@ -31,8 +55,9 @@ pub(crate) struct Answer {
 /// `reqsk_timer_handler`), and whenever the SYN arrives again, from which the timer then runs (`tcp_check_req`). It echoes the
 /// timestamp of the SYN that arrived first (`req->ts_recent`).
 ///
-/// Deviations: packets of a hello are not repaired one by one: all are sent again when the timer of the request expires. The
-/// timer of the answer to a SYN stops as the answer arrives, before its ACK does. That ACK carries no data and is not
+/// Deviations: a hello is sent at once, however long, and no ACK of it enlarges cwnd. Its packets that were lost are sent again
+/// when the timer of the request expires, as both ends know by then which arrived; a request that has arrived whole asks with
+/// its last packet for what its answer lacks. The timer of the answer to a SYN stops as the answer arrives, before its ACK does. That ACK carries no data and is not
 /// repaired, as what follows acknowledges the same; an answer that arrives once more is not acknowledged.
 #[derive(Clone, Debug)]
 pub(crate) struct Handshake {
@@ -148,13 +173,18 @@ impl Handshake {
         self.sent.saturating_sub(1)
     }
 
-    /// Returns the numbers of the packets of the request, their length if it is not that of data, and when to send it
-    /// again; the next timeout is twice as long.
-    pub(crate) fn request(&mut self, now: Time) -> (std::ops::Range<u32>, Option<u16>, Time) {
+    /// Returns the numbers of the packets of the request that have not arrived, or the last one if all have; their length if it
+    /// is not that of data; and when to send it again. The next timeout is twice as long.
+    pub(crate) fn request(&mut self, now: Time) -> (Numbers, Option<u16>, Time) {
         let [_, timeout, longest] = self.timeouts;
         self.sent += 1;
         self.timeouts[1] = timeout.times(2).min(longest);
-        (self.numbers(0), self.bytes(), self.wheel.fires(now, now + timeout))
+        let mut numbers = self.missing(0);
+        if self.is_complete(0) {
+            let last = numbers.all.end - 1;
+            numbers = Numbers { all: last..last + 1, arrived: 0 };
+        }
+        (numbers, self.bytes(), self.wheel.fires(now, now + timeout))
     }
 
     /// Takes note that a packet of the request arrives `now`; returns the answer, if it is the last packet that was missing, or
@@ -174,7 +204,7 @@ impl Handshake {
     }
 
     fn answer_to(&self, request: Packet) -> Answer {
-        Answer { request, numbers: self.numbers(1), bytes: self.bytes(), marks: self.marks_of_answer() }
+        Answer { request, numbers: self.missing(1), bytes: self.bytes(), marks: self.marks_of_answer() }
     }
 
     /// Returns when the timer of the answer to the SYN expires; [`Time::NEVER`]: no timer runs.
@@ -220,8 +250,13 @@ impl Handshake {
         self.arrived[message].count_ones() as usize == self.numbers(message).len()
     }
 
+    /// Returns the numbers of the packets of a message that have not arrived.
+    fn missing(&self, message: usize) -> Numbers {
+        Numbers { all: self.numbers(message), arrived: self.arrived[message] }
+    }
+
     /// Returns the numbers of the packets of a message, from 1 on: of the request (0), or of the answer.
-    fn numbers(&self, message: usize) -> std::ops::Range<u32> {
+    fn numbers(&self, message: usize) -> Range<u32> {
         let HandshakeConfig { client_hello_packets, server_hello_packets, .. } = self.config;
         match self.exchange {
             None => 0..0,
@@ -251,139 +286,4 @@ pub(crate) fn hello_index(number: u32) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use tcp::{ClassicConfig, SenderConfig};
-
-    use super::*;
-
-    fn tls() -> Handshake {
-        let config =
-            HandshakeConfig { syn_bytes: 60, timeout_s: 1.0, client_hello_packets: 2, server_hello_packets: 3 };
-        let clock = Clock::new(1000);
-        let exact = TimerWheel::of(&SenderConfig::Classic(ClassicConfig::default()), clock);
-        Handshake::new(config, exact, clock)
-    }
-
-    /// Returns a packet of a request that was sent at `stamp` seconds.
-    fn request(number: u32, marks: Marks, stamp: u64) -> Packet {
-        Packet { journal: number, marks, stamp: seconds(stamp), ..Packet::default() }
-    }
-
-    fn seconds(seconds: u64) -> Time {
-        Time::from_ticks(1000 * seconds)
-    }
-
-    #[test]
-    fn a_syn_is_sent_again_after_one_two_and_four_seconds() {
-        let mut handshake = tls();
-        handshake.begin(seconds(10));
-        assert_eq!(handshake.request(seconds(10)), (1..2, Some(60), seconds(11)));
-        assert_eq!(handshake.request(seconds(11)).2, seconds(13));
-        assert_eq!(handshake.request(seconds(13)).2, seconds(17));
-        assert_eq!(handshake.repeated(), 2);
-        for _ in 0..10 {
-            handshake.request(seconds(0));
-        }
-        assert_eq!(handshake.request(seconds(0)).2, seconds(120));
-    }
-
-    const ASKING: Marks = Marks::ECE.with(Marks::CWR);
-
-    /// Returns a handshake whose SYNs arrived with these bits, in this order.
-    fn with_syns(arriving: &[Marks]) -> Handshake {
-        let mut handshake = tls();
-        handshake.begin(seconds(10));
-        for &marks in arriving {
-            handshake.on_request(&request(1, marks, 10), seconds(11));
-        }
-        handshake
-    }
-
-    #[test]
-    fn a_connection_is_plain_if_the_first_syn_that_arrives_does_not_ask_for_ecn() {
-        for (arriving, plain) in [([ASKING, Marks::NONE], false), ([Marks::NONE, ASKING], true)] {
-            let mut handshake = with_syns(&arriving);
-            assert_eq!(handshake.is_plain(), plain);
-            assert_eq!(handshake.marks_of_answer(), Marks::ECE.only_if(!plain));
-            handshake.begin(seconds(20));
-            assert_eq!(handshake.syn, None, "another connection");
-        }
-    }
-
-    /// RFC 9768, table 2: not-ECT, ECT(1), ECT(0), CE.
-    #[test]
-    fn accurate_feedback_tells_how_the_syn_and_its_answer_arrived() {
-        let table = [(Marks::NONE, 0b010), (Marks::ECT1, 0b011), (Marks::ECT, 0b100), (Marks::CE, 0b110)];
-        for (arrived, ace) in table {
-            let handshake = with_syns(&[ASKING.with(Marks::AE).with(arrived)]);
-            assert_eq!(handshake.marks_of_answer().ace(), ace);
-            assert_eq!(handshake.marks_of_ack(Marks::NONE, arrived).ace(), ace);
-        }
-        assert_eq!(
-            with_syns(&[ASKING]).marks_of_ack(Marks::ECT, Marks::CE),
-            Marks::ECT,
-            "classic ECN has no such note"
-        );
-    }
-
-    /// Returns the numbers of the packets that answer a packet of a request, and their length.
-    fn answer(handshake: &mut Handshake, number: u32) -> Option<(std::ops::Range<u32>, Option<u16>)> {
-        let answer = handshake.on_request(&request(number, Marks::NONE, 0), seconds(1));
-        answer.map(|answer| (answer.numbers, answer.bytes))
-    }
-
-    #[test]
-    fn the_answer_to_a_syn_is_sent_again_five_times() {
-        let mut handshake = tls();
-        handshake.begin(seconds(0));
-        handshake.on_request(&request(1, ASKING, 0), seconds(2));
-        for due in [3, 5, 9, 17, 33] {
-            assert_eq!(handshake.answer_due(), seconds(due));
-            let again = handshake.on_answer_timer(seconds(due)).unwrap();
-            assert_eq!((again.request, again.numbers, again.bytes), (request(1, ASKING, 0), 1..2, Some(60)));
-        }
-        assert_eq!(handshake.answer_due(), seconds(65));
-        assert_eq!((handshake.on_answer_timer(seconds(65)), handshake.answer_due()), (None, Time::NEVER));
-        let answered = handshake.on_request(&request(1, Marks::NONE, 63), seconds(66)).unwrap();
-        assert_eq!(
-            (answered.request.stamp, handshake.answer_due()),
-            (seconds(63), seconds(67)),
-            "a new SYN to the receiver"
-        );
-    }
-
-    #[test]
-    fn a_syn_that_arrives_again_is_answered_for_the_first_and_restarts_the_timer() {
-        let mut handshake = tls();
-        handshake.begin(seconds(0));
-        handshake.on_request(&request(1, ASKING, 0), seconds(2));
-        handshake.on_answer_timer(seconds(3));
-        let answered = handshake.on_request(&request(1, Marks::NONE, 1), seconds(4)).unwrap();
-        assert_eq!((answered.request.stamp, handshake.answer_due()), (seconds(0), seconds(6)));
-        assert!(handshake.on_answer(1));
-        assert!(handshake.next(seconds(3)));
-        assert_eq!(handshake.answer_due(), Time::NEVER);
-    }
-
-    #[test]
-    fn each_packet_of_a_hello_is_needed() {
-        let mut handshake = tls();
-        handshake.begin(seconds(0));
-        handshake.request(seconds(0));
-        assert_eq!(answer(&mut handshake, 1), Some((1..2, Some(60))));
-        assert!(handshake.on_answer(1));
-        assert!(handshake.next(seconds(3)));
-        assert_eq!(handshake.request(seconds(5)), (257..259, None, seconds(8)));
-        assert_eq!(answer(&mut handshake, 1), None, "a late SYN");
-        assert_eq!(answer(&mut handshake, 258), None);
-        assert_eq!(answer(&mut handshake, 257), Some((257..260, None)));
-        assert_eq!(answer(&mut handshake, 257), None, "sent again");
-        assert_eq!(answer(&mut handshake, 258), Some((257..260, None)));
-        assert_eq!(
-            [258, 259, 259, 257, 257].map(|number| handshake.on_answer(number)),
-            [false, false, false, true, false]
-        );
-        assert!(!handshake.next(seconds(3)) && !handshake.goes_on());
-        assert!(!handshake.on_answer(257));
-    }
-}
+mod tests;
