@@ -1,5 +1,6 @@
 """Completion times of transfers: what a run's rows, tables and warnings say of them."""
 
+import re
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -124,6 +125,39 @@ def test_unfinished_transfers_warn_where_they_would_change_the_percentiles() -> 
     calm = ackclock.run(scenario(rare, duration="60 s"), threads=1, picture=False)
     assert calm.completions["unfinished"].iloc[0] > 0
     assert not any("did not finish" in text for text in calm.summary["warnings"])
+
+
+def lossy(size: str, **run: object) -> dict[str, Any]:
+    link = {**LINK, "loss": {"model": "bernoulli", "probability": 0.03, "applies_to": "data"}}
+    return scenario({"name": "flow", "size": size}, **run) | {"link": [link]}
+
+
+def test_a_transfer_in_each_of_many_runs_warns_that_its_percentiles_are_none() -> None:
+    result = ackclock.run(lossy("20 kB", replications=200), picture=False)
+    (warning,) = (line for line in result.summary["warnings"] if "a run has only 1 of flow's transfers" in line)
+    rows = result.completion_times.query("quantity == 'fct'")
+    middles = np.sort(np.repeat(((rows["low"] + rows["high"]) / 2.0).to_numpy(), rows["count"].to_numpy(int)))
+    assert len(middles) == 200
+    told = re.search(r"95% took at most ([\d.]+) ms, the longest ([\d.]+) ms", warning)
+    assert told is not None
+    assert [float(word) / 1e3 for word in told.groups()] == pytest.approx([middles[189], middles[-1]], rel=0.01)
+    many = {
+        "name": "web",
+        "count": 20,
+        "traffic": {"kind": "web", "size": {"law": "fixed", "mean": "9 pkt"}, "off": "1 s"},
+    }
+    assert not [
+        line for line in ackclock.run(scenario(many, replications=3)).summary["warnings"] if "a run has only" in line
+    ]
+
+
+def test_a_mean_of_some_runs_is_not_said_to_be_of_all() -> None:
+    result = ackclock.run(lossy("1 MB", replications=30, duration="3 s"), picture=False)
+    finished = sum(row["finish_s"]["n"] for row in result.summary["flows"])
+    assert 0 < finished < 30
+    assert (
+        f"the transfer finished in only {finished} of 30 runs; those that finished took " in result.summary["verdict"]
+    )
 
 
 def test_slowdown_is_one_where_nothing_waits() -> None:

@@ -211,3 +211,16 @@ def test_a_window_that_a_socket_buffer_ends_is_not_waited_for() -> None:
 
 def test_a_window_that_can_fill_a_buffer_still_is() -> None:
     assert grown(rate="100 Mbit/s", buffer="12000 pkt")
+
+
+@pytest.mark.parametrize(("warmup", "warns"), [("0 s", False), ("1 s", False), ("5 s", True)])
+def test_transfers_that_end_before_the_warm_up_leave_nothing_to_measure(*, warmup: str, warns: bool) -> None:
+    flow = {"path": ["link"], "size": "2 MB"}
+    link = {"name": "link", "rate": "10 Mbit/s", "delay": "5 ms", "buffer": "20 pkt"}
+    given = {"link": [link], "flow": [flow], "run": {"duration": "10 s", "warmup": warmup}}
+    warnings = ackclock.run(given, picture=False).summary["warnings"]
+    assert any(line.startswith("all transfers ended before run.warmup of 5 s did") for line in warnings) is warns
+    endless = given | {"flow": [flow, {"path": ["link"], "name": "endless"}]}
+    assert not [
+        line for line in ackclock.run(endless, picture=False).summary["warnings"] if "all transfers ended" in line
+    ]

@@ -145,8 +145,9 @@ def draw_impaired(seed: int, number: int) -> dict[str, Any]:
     dict
         A scenario in the users' form: 1 to 100 Mbit/s, round trips of 5 to 300 ms, a buffer of 0.3 to 4 times the
         bandwidth-delay product with drop-tail, one or two flows of any of Linux's congestion controls with handshakes,
-        some of them without SACK, RACK, tail loss probes, F-RTO or timestamps, or with another initial window. Packets
-        are lost one by one or in bursts, or the delay steps up by 10 to 600 ms, in half of these for a while.
+        some of them without RACK, tail loss probes, F-RTO or timestamps, or with another initial window. Packets are
+        lost one by one or in bursts, or the delay steps up by 10 to 600 ms, in half of these for a while; then some are
+        without SACK too.
     """
     random = Mrg32k3a(seed + 611_953 * (number + 1))
     rate_bps = 8000 * round(_log_between(random, 1e6, 100e6) / 8000)
@@ -158,13 +159,12 @@ def draw_impaired(seed: int, number: int) -> dict[str, Any]:
     tcp, forward_ms = _options(random), round(trip_ms / 2, 3)
     trips_ms = [trip_ms, *([round(trip_ms * random.between(0.6, 2.0), 3)] if random.integer(0, 3) == 0 else [])]
     wire = {"name": "wire", "rate": "unlimited", "delay": f"{forward_ms} ms"}
-    packets = int(rate_bps * duration_s / 8 / packet_bytes)
     link = {"name": "bottleneck", "rate": f"{rate_bps} bit/s", "buffer": f"{buffer_packets} pkt"}
     back = [
         {"name": f"back{count}", "rate": "unlimited", "delay": f"{trip - forward_ms:.3f} ms"}
         for count, trip in enumerate(trips_ms, 1)
     ]
-    flows = [
+    flows: list[dict[str, Any]] = [
         {
             "name": f"flow{count}",
             "path": ["bottleneck", "wire"],
@@ -182,9 +182,15 @@ def draw_impaired(seed: int, number: int) -> dict[str, Any]:
         }
         for count in range(1, len(trips_ms) + 1)
     ]
+    impairment = _impairment(random, int(rate_bps * duration_s / 8 / packet_bytes), duration_s)
+    if "loss" in impairment:
+        # What loses packets by number copies them, so that those beyond a hole share no memory, and the window that is
+        # announced with it decides which ACKs are duplicates where there is no SACK.
+        for flow in flows:
+            flow["tcp"].pop("sack", None)
     return {
         "title": f"seed{seed}-impaired-{number:02d}",
-        "link": [{**link, "reverse": {"rate": "unlimited"}}, wire | _impairment(random, packets, duration_s), *back],
+        "link": [{**link, "reverse": {"rate": "unlimited"}}, wire | impairment, *back],
         "flow": flows,
         "run": {"duration": f"{duration_s} s", "warmup": f"{duration_s / 4} s"},
     }

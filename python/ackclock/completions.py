@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.groups import by_table
-from ackclock.histograms import percentiles, rank_of
+from ackclock.histograms import merged, percentiles, rank_of
 from ackclock.quantities import COMPLETION_QUANTITIES
 from ackclock.replication import Columns, Replication
 from ackclock.scenario import Resolved, ResolvedFlow
 from ackclock.scenario.copies import described_name
 from ackclock.stats import estimates_of_rows
+from ackclock.wording import number as number_text
 from ackclock.wording import percent, plural, seconds
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ COMPLETION_TIMES: Final = "completion_times"
 _FRACTIONS: Final = (0.5, 0.95, 0.99)
 _KINDS: Final = {"fct": "delivered", "fct_acked": "acked", "slowdown": "slowdown"}
 """The engine's table of each kind of quantity."""
+_FEWEST: Final = 20
+"""Transfers of a run from which its 95th percentile is below its longest."""
 _CHANGED: Final = 0.02
 """Relative change of a percentile, by transfers that have not finished, from which the reader is warned."""
 
@@ -121,11 +124,13 @@ def completion_warnings(resolved: Resolved, replications: Sequence[Replication])
     Yields
     ------
     str
-        A warning for each [[flow]] whose 95th percentile of completion times, the mean over replications as in the
-        table, would grow by 2% or more, were those that did not finish the longest of all.
+        A warning for each [[flow]] of which runs have less than 20 transfers each, if its 95th percentile is another
+        one over the transfers of all runs together; and for each whose 95th percentile of completion times, the mean
+        over replications as in the table, would grow by 2% or more, were those that did not finish the longest of all.
     """
     measured = [one for one in replications if "completions" in one]
     values = [completion_values(resolved, one) for one in measured]
+    yield from _few_in_a_run(resolved, measured, values)
     late = []
     for number, flow in enumerate(completion_groups(resolved)):
         finished = sum(float(value["transfers"][number]) for value in values)
@@ -139,6 +144,30 @@ def completion_warnings(resolved: Resolved, replications: Sequence[Replication])
         if least > (1.0 + _CHANGED) * known:
             late.append(_Late(flow.name, unfinished, unfinished / (finished + unfinished), known, least))
     yield from map(_late_text, by_table(late, lambda one: one.name).values())
+
+
+def _few_in_a_run(
+    resolved: Resolved, measured: Sequence[Replication], values: Sequence[dict[str, Values]]
+) -> Iterator[str]:
+    """Say where percentiles over the few transfers of each run are not those over the transfers of all together."""
+    few = []
+    for number, flow in enumerate(completion_groups(resolved)):
+        total = sum(float(value["transfers"][number]) for value in values)
+        if resolved.is_deterministic or total < 2.0 or total >= _FEWEST * len(values):
+            continue
+        together = merged([one["completions"]["delivered"] for one in measured])
+        longest_s = float(np.nanmax([value["fct_max_s"][number] for value in values]))
+        p95_s = percentiles(together, number, longest_s, [0.95])[0]
+        shown_s = float(np.nanmean([value["fct_p95_s"][number] for value in values]))
+        if abs(p95_s - shown_s) > _CHANGED * p95_s:
+            few.append((flow.name, total, p95_s, longest_s))
+    for copies in by_table(few, lambda one: one[0]).values():
+        name, total, p95_s, longest_s = max(copies, key=lambda one: one[-1])
+        yield (
+            f"a run has only {number_text(total / len(values))} of {name}'s transfers: percentiles and the longest in "
+            f"the table are means over {len(values)} runs of each run's own; of all {plural(total, 'transfer')} "
+            f"together 95% took at most {seconds(p95_s)}, the longest {seconds(longest_s)} (frame {COMPLETION_TIMES})"
+        )
 
 
 @dataclass(frozen=True)

@@ -352,6 +352,8 @@ def _transfers(run: _Run) -> Iterator[Finding]:
         # Of each run the largest, and of these the mean: a flow of its own is not the slowest in every run.
         rows = [row for row in run.completions if mean(row, "fct_max_s") > 0.0] or [row for row, _ in finite]
         numbers["fct_max_s"] = max(mean(row, "fct_max_s") for row in rows)
+        runs = max(row["throughput_bps"]["n"] for row, _ in finite)
+        numbers |= {"runs": float(runs), "whole_runs": float(min(row["finish_s"]["n"] for row, _ in finite))}
     yield Finding("transfers", numbers=numbers)
 
 

@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ackclock.batches import interval_warnings
 from ackclock.cycles import cycle_warnings, cycles_text
 from ackclock.lockout import lockout_warnings, says_lockout
 from ackclock.replication import Replication
 from ackclock.scenario import Resolved
-from ackclock.wording import plural
+from ackclock.wording import plural, seconds
 
 
 def trust_warnings(
@@ -31,9 +33,20 @@ def trust_warnings(
         Warnings, each with the length that is needed. That an interval is missing is said only where nothing else
         explains it.
     """
+    yield from _over_before_warmup(resolved, replications)
     yield from lockout_warnings(resolved, replications)
     found = list(cycle_warnings(resolved, replications, flows))
     yield from found or interval_warnings(resolved, replications, flows)
+
+
+def _over_before_warmup(resolved: Resolved, replications: Sequence[Replication]) -> Iterator[str]:
+    """Say that all flows are transfers that ended before the measured part began."""
+    warmup_s = resolved.run.warmup_s
+    if warmup_s > 0.0 and all(np.all(one["flows"]["finish_s"] <= warmup_s) for one in replications):
+        yield (
+            f"all transfers ended before run.warmup of {seconds(warmup_s)} did: what is said of links, drops and "
+            "delays is of the time after it, in which nothing was sent; shorten run.warmup"
+        )
 
 
 def replication_warnings(resolved: Resolved) -> Iterator[str]:

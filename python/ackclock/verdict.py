@@ -333,7 +333,11 @@ def _transfers(_all: _Found, found: Sequence[Finding]) -> Iterator[str]:
     transfers, late = numbers["transfers"], numbers["late"]
     if not late:
         mean_s, longest_s = seconds(numbers["fct_mean_s"]), seconds(numbers["fct_max_s"])
-        if transfers == 1:
+        if numbers["whole_runs"] < numbers["runs"]:
+            who = "the transfer" if transfers == 1 else f"all {transfers:,.0f} transfers"
+            runs = f"{numbers['whole_runs']:,.0f} of {numbers['runs']:,.0f} runs"
+            yield f"{who} finished in only {runs}; those that finished took {mean_s} on average"
+        elif transfers == 1:
             yield f"the transfer took {mean_s}"
         else:
             yield f"all {transfers:,.0f} transfers finished, in {mean_s} on average, {longest_s} at most"

@@ -59,7 +59,12 @@ def test_a_scenario_chooses_the_control_its_rules_and_its_slow_start(
         ({"parameters": {"delta": 1}}, "parameters.delta", "is not a number of", "beta, beta_ecn, c"),
         ({"parameters": {"beta": 2}}, "parameters.beta", "is too large", "0.1 to 0.95"),
         ({"parameters": {"c": 0}}, "parameters.c", "is too small", "0.02 to 10.0 packet/s^3"),
-        ({"parameters": {"c": float("nan")}}, "parameters", "has the entry c, which is not finite", "a table of"),
+        (
+            {"parameters": {"c": float("nan")}},
+            "parameters",
+            "has the entry c of nan, which is not finite",
+            "a table of",
+        ),
         ({"parameters": {"c": "steep"}}, "parameters", "must be a number, not a string", "{ beta = 0.8 }"),
         ({"parameters": 0.7}, "parameters", "must be a table, not a float", "a table of"),
         ({"congestion_control": "htcp", "parameters": {"beta": 0.5}}, "parameters.beta", "is not a number of", "none"),

@@ -55,7 +55,7 @@ class ControlNumbers(Kind):
         if isinstance(number, bool) or not isinstance(number, int | float):
             raise FieldError(f"has the entry {name}, which must be a number, not {toml_type(number)}")
         if not abs(number) < math.inf:
-            raise FieldError(f"has the entry {name}, which is not finite")
+            raise FieldError(f"has the entry {name} of {number}, which is not finite")
         if abs(number) > 1e300:
             raise FieldError(f"has the entry {name}, which is too large")
         return float(number)
