@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "paths": {"scenario"},
     "overview": {"paths", "scenario"},
     "tables": set[str](),
-    "prediction": {"errors", "findings", "models", "paths", "scenario", "tables", "wording"},
+    "prediction": {"errors", "findings", "models", "paths", "scenario", "socket_buffers", "tables", "wording"},
     "advice": {
         *{
             "api",
@@ -66,7 +66,7 @@ MAY_IMPORT = {
     "waiting": {"paths", "scenario"},
     "groups": {"findings", "scenario"},
     "unmarked": {"findings", "groups", "scenario", "wording"},
-    "verdict": {"findings", "groups", "scenario", "wording"},
+    "verdict": {"findings", "groups", "scenario", "socket_buffers", "wording"},
     "traces": {"overview", "replication", "scenario"},
     "charts": set[str](),
     "recoveries": {"replication", "scenario", "stats"},

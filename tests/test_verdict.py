@@ -5,6 +5,9 @@ import pytest
 
 import ackclock
 from ackclock.paths import empty_round_trip_s
+from ackclock.prediction import Inapplicable, predict_from_measured
+from ackclock.prediction.losses import LOSSES
+from ackclock.prediction.scene import IN_BURSTS
 from ackclock.result import Result
 from ackclock.scenario import Resolved
 from ackclock.scenario.resolved_queues import Red
@@ -519,3 +522,44 @@ def test_of_the_copies_of_a_flow_the_starved_ones_are_named() -> None:
     assert starved
     assert f"{starved[0]} gets next to nothing of core" in result.summary["verdict"]
     assert "people gets next" not in result.summary["verdict"]
+
+
+LOSING = """
+[[link]]
+name = "line"
+rate = "100 Mbit/s"
+delay = "25 ms"
+buffer = "100 pkt"
+loss = {{ model = "bernoulli", probability = 0.002, applies_to = "data" }}
+[[flow]]
+path = ["line"]
+{flow}
+[run]
+duration = "40 s"
+warmup = "5 s"
+"""
+
+
+@pytest.mark.parametrize(
+    ("flow", "says"),
+    [
+        ('tcp = "newreno-rfc6582"', "losses leave even the busiest link, line, idle most of the time"),
+        (
+            'tcp = { preset = "newreno-rfc6582", max_window = "4 pkt" }',
+            "the receiver's window of 4 packets limits 1 flow",
+        ),
+        ('traffic = { kind = "constant", rate = "5 Mbit/s" }', "no link is a bottleneck"),
+        ('writes = { burst = "200 pkt", every = "2 s" }', "no link is a bottleneck"),
+    ],
+)
+def test_losses_explain_an_idle_link_where_they_slow_a_flow_down(flow: str, says: str) -> None:
+    verdict = ackclock.run(LOSING.format(flow=flow), picture=False).summary["verdict"]
+    assert "lost" in verdict
+    assert says in verdict
+    assert ("idle most of the time" in verdict) is says.startswith("losses")
+
+
+def test_a_law_of_losses_is_not_for_an_application_that_pauses() -> None:
+    pauses = ackclock.run(LOSING.format(flow='writes = { burst = "200 pkt", every = "2 s" }'), picture=False)
+    (found,) = predict_from_measured(pauses.resolved, pauses.summary["flows"])
+    assert found == Inapplicable(*LOSSES, (IN_BURSTS,))

@@ -164,24 +164,8 @@ def draw_impaired(seed: int, number: int) -> dict[str, Any]:
         {"name": f"back{count}", "rate": "unlimited", "delay": f"{trip - forward_ms:.3f} ms"}
         for count, trip in enumerate(trips_ms, 1)
     ]
-    flows: list[dict[str, Any]] = [
-        {
-            "name": f"flow{count}",
-            "path": ["bottleneck", "wire"],
-            "return_path": ["bottleneck.reverse", f"back{count}"],
-            "packet": f"{packet_bytes} B",
-            "ack": f"{ACK_BYTES if tcp.get('timestamps', True) else ACK_BYTES - 12} B",
-            "start": f"{random.between(0.0, duration_s / 8):.6f} s",
-            "tcp": {
-                "preset": "linux-cubic",
-                "congestion_control": random.choice((*CONTROLS, *CONTROLS, *OLDER_CONTROLS)),
-                "handshake": "tcp",
-                **tcp,
-                **LARGE_BUFFERS,
-            },
-        }
-        for count in range(1, len(trips_ms) + 1)
-    ]
+    count = len(trips_ms)
+    flows = [_impaired_flow(random, one, tcp, packet_bytes, duration_s / 8) for one in range(1, count + 1)]
     impairment = _impairment(random, int(rate_bps * duration_s / 8 / packet_bytes), duration_s)
     if "loss" in impairment:
         # What loses packets by number copies them, so that those beyond a hole share no memory, and the window that is
@@ -193,6 +177,24 @@ def draw_impaired(seed: int, number: int) -> dict[str, Any]:
         "link": [{**link, "reverse": {"rate": "unlimited"}}, wire | impairment, *back],
         "flow": flows,
         "run": {"duration": f"{duration_s} s", "warmup": f"{duration_s / 4} s"},
+    }
+
+
+def _impaired_flow(
+    random: Mrg32k3a, number: int, tcp: dict[str, Any], packet_bytes: int, latest_s: float
+) -> dict[str, Any]:
+    ack_bytes = ACK_BYTES if tcp.get("timestamps", True) else ACK_BYTES - 12
+    start_s = random.between(0.0, latest_s)
+    control = random.choice((*CONTROLS, *CONTROLS, *OLDER_CONTROLS))
+    own = {"preset": "linux-cubic", "congestion_control": control, "handshake": "tcp"}
+    return {
+        "name": f"flow{number}",
+        "path": ["bottleneck", "wire"],
+        "return_path": ["bottleneck.reverse", f"back{number}"],
+        "packet": f"{packet_bytes} B",
+        "ack": f"{ack_bytes} B",
+        "start": f"{start_s:.6f} s",
+        "tcp": own | tcp | LARGE_BUFFERS,
     }
 
 

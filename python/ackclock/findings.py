@@ -59,7 +59,8 @@ few packets: see `SPARE`.
 """
 SPARE = 10.0
 """Packets of buffer that are never too many: delayed ACKs and retransmissions come in bursts of a few packets."""
-WINDOW_REACHED = 0.99
+WINDOW_REACHED, WINDOW_FILLED = 0.99, 0.9
+"""Parts of a receiver's window that limits a flow: that cwnd reaches, and that are in flight where packets are lost."""
 MUCH_LONGER = 10.0
 """Ratio of the longest completion time to the median from which transfers of one size waited for something else."""
 STARVED = 0.02
@@ -203,11 +204,11 @@ def _bottlenecks(run: _Run) -> Iterator[Finding]:
             Finding("busy-link", one["name"], {"utilisation_fraction": _use(one), **run.until}) for one in alike
         )
         return
-    # Where all transfers end, the link is idle as they have.
-    goes_on = any(flow.size_packets is None and flow.kind != "ping" for flow in run.resolved.flows)
+    # Losses explain it where they slow down a flow that always has something to send, and that its host does not limit.
+    limited = {one.element for one in run.host_limits}
+    slowed = any(flow.is_endless and not flow.writes_in_bursts and flow.name not in limited for flow, _ in run.rows)
     loses = any(_gone(link) > 0.0 for link in run.links)
-    by_host = any(one.kind == "buffer-limit" for one in run.host_limits)
-    kind: Kind = "idle-after-losses" if goes_on and loses and not by_host else "idle"
+    kind: Kind = "idle-after-losses" if slowed and loses else "idle"
     yield Finding(kind, busiest["name"], {"utilisation_fraction": _use(busiest), **run.until})
 
 
@@ -254,11 +255,14 @@ def _spurious(run: _Run) -> Iterator[Finding]:
 
 
 def _window_limits(run: _Run) -> Iterator[Finding]:
-    if any(_gone(link) > 0.0 or _use(link) >= FULL for link in run.links):
+    if any(_use(link) >= FULL for link in run.links):
         return
+    loses = any(_gone(link) > 0.0 for link in run.links)
     for flow, row in run.rows:
         window = math.inf if flow.connection is None else flow.connection.sender.window_packets
-        if window < math.inf and mean(row, "cwnd_max_packets") >= WINDOW_REACHED * window:
+        in_flight = mean(row, "goodput_bps") / flow.count * mean(row, "rtt_mean_s") / flow.packet_bits
+        reached = WINDOW_REACHED * window < math.inf and mean(row, "cwnd_max_packets") >= WINDOW_REACHED * window
+        if reached and (in_flight >= WINDOW_FILLED * window or not loses):
             yield Finding("window-limit", flow.name, {"window_packets": window, "flows": float(flow.count)})
 
 
@@ -282,11 +286,6 @@ def _hosts_limit_all(run: _Run) -> bool:
     """Return whether hosts limit each flow that always has something to send."""
     lasting = [flow.name for flow, _ in run.rows if flow.size_packets is None and flow.kind != "ping"]
     return bool(run.host_limits) and {one.element for one in run.host_limits}.issuperset(lasting)
-
-
-def limiting_buffer(found: Finding) -> str:
-    """Name the socket buffer that a "buffer-limit" is about: "send" or "receive"."""
-    return "send" if found.numbers["send"] else "receive"
 
 
 def _queues(run: _Run) -> Iterator[Finding]:
@@ -314,9 +313,9 @@ def _round_trip(run: _Run, flow: ResolvedFlow, row: Row) -> tuple[float, float, 
     measured, empty = mean(row, "rtt_mean_s"), empty_round_trip_s(run.resolved, flow)
     numbers = {"empty_round_trip_s": empty}
     if delay_processes(run.resolved, flow):
-        waited = sum(mean(run.links[index], "queueing_mean_s") for index in flow.crossed)
-        empty = max(empty, measured - waited)
-        numbers["queueing_s"] = waited
+        # A mean over the packets of all flows can be more than this flow's.
+        waited = min(measured - empty, sum(mean(run.links[index], "queueing_mean_s") for index in flow.crossed))
+        empty, numbers["queueing_s"] = measured - waited, waited
     return measured, empty, numbers, flow.name
 
 

@@ -1,6 +1,6 @@
 """Socket buffers of hosts: how many packets each holds in flight, and how many fill a path."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import ceil, expm1, floor, inf, log10, sqrt
 
@@ -228,3 +228,8 @@ def share_of_pipe(resolved: Resolved, flow: ResolvedFlow) -> float:
             sharing = sum(other.count for other in crossing if index in other.path and other.kind == "tcp")
             rates.append(rate_bps / (1 if resolved.elements[index].kind == "private-link" else sharing))
     return min(rates, default=0.0) * empty_round_trip_s(resolved, flow) / flow.packet_bits
+
+
+def limiting_buffer(numbers: Mapping[str, float]) -> str:
+    """Name the socket buffer that the numbers of `buffer_limit` are about: "send" or "receive"."""
+    return "send" if numbers["send"] else "receive"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ackclock.findings import Finding, Kind, find, limiting_buffer
+from ackclock.findings import Finding, Kind, find
 from ackclock.groups import (
     by_table,
     copies_text,
@@ -14,6 +14,7 @@ from ackclock.groups import (
 )
 from ackclock.scenario import Element, Resolved
 from ackclock.scenario.copies import described_name
+from ackclock.socket_buffers import limiting_buffer
 from ackclock.wording import bit_rate, megabytes, number, percent, plural, seconds
 
 Row = Mapping[str, Any]
@@ -276,7 +277,7 @@ def _window_limit(_all: _Found, flows: Sequence[Finding]) -> Iterator[str]:
 
 def _buffer_limit(_all: _Found, flows: Sequence[Finding]) -> Iterator[str]:
     for flow in flows[:MOST_NAMED]:
-        which = limiting_buffer(flow)
+        which = limiting_buffer(flow.numbers)
         size, enough = (megabytes(flow.numbers[key]) for key in ("bytes", "enough_bytes"))
         held = plural(flow.numbers["packets"], "packet")
         grown = f"which stays at {size}" if "first" in flow.numbers else f"{size} at most"

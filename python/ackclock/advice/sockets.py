@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 from ackclock.advice.bench import Bench, before_after, of_link, rate_of, round_trips
 from ackclock.advice.records import Recommendation, Rule
-from ackclock.findings import Finding, limiting_buffer
+from ackclock.findings import Finding
 from ackclock.result import Result
 from ackclock.scenario.copies import described_name
-from ackclock.socket_buffers import has_short_buffers
+from ackclock.socket_buffers import has_short_buffers, limiting_buffer
 from ackclock.wording import megabytes, percent
 
 TOPIC = "socket-buffer"
@@ -51,14 +51,14 @@ def _changes(raised: Mapping[str, Finding]) -> dict[str, str]:
 
 def buffer_field(found: Finding) -> str:
     """Give the field of the socket buffer that a "buffer-limit" is about, by dotted path."""
-    return f"flow.{described_name(found.element)}.tcp.{limiting_buffer(found)}_buffer_max"
+    return f"flow.{described_name(found.element)}.tcp.{limiting_buffer(found.numbers)}_buffer_max"
 
 
 def _recommendation(before: Result, after: Result, raised: Mapping[str, Finding]) -> Recommendation:
     changes = _changes(raised)
     rules = tuple(
         Rule(
-            f"bandwidth-delay product of {one.element}, as the {limiting_buffer(one)} buffer holds it",
+            f"bandwidth-delay product of {one.element}, as the {limiting_buffer(one.numbers)} buffer holds it",
             "RFC 7323, section 1.1; Linux tcp_adv_win_scale, sk_buff overhead",
             one.numbers["enough_bytes"],
             "B",

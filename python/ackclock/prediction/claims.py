@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ackclock.findings import ENOUGH, Finding, Row, limiting_buffer, mean
+from ackclock.findings import ENOUGH, Finding, Row, mean
 from ackclock.prediction.records import Claim, ModelPrediction, ShareClaim
+from ackclock.socket_buffers import limiting_buffer
 from ackclock.wording import percent, plural
 
 
@@ -67,4 +68,6 @@ def _is_of(finding: Finding, flows: Sequence[str]) -> bool:
 
 
 def _limit(finding: Finding) -> str:
-    return f"the {limiting_buffer(finding)} buffer" if finding.kind == "buffer-limit" else "the receiver's window"
+    return (
+        f"the {limiting_buffer(finding.numbers)} buffer" if finding.kind == "buffer-limit" else "the receiver's window"
+    )

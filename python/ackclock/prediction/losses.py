@@ -13,7 +13,7 @@ from ackclock.prediction.cubic import cubic_numbers
 from ackclock.prediction.question import question
 from ackclock.prediction.random_loss import pftk_of
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
-from ackclock.prediction.scene import Scene
+from ackclock.prediction.scene import IN_BURSTS, Scene
 from ackclock.scenario import Resolved
 
 LOSSES = ("losses", "Throughput by the measured losses and round trips (Mathis 1997; Padhye 1998; RFC 9438)")
@@ -41,7 +41,10 @@ def predict_from_measured(
     losing = [(scene, row) for scene, row in pairs if scene.flow.is_endless and _loss(scene, row) > 0.0]
     if not losing:
         return [Inapplicable(*LOSSES, ("no flow without end found a loss",))]
-    known = [(scene, row) for scene, row in losing if _has_law(scene)]
+    lasting = [(scene, row) for scene, row in losing if not scene.flow.writes_in_bursts]
+    if not lasting:
+        return [Inapplicable(*LOSSES, (IN_BURSTS,))]
+    known = [(scene, row) for scene, row in lasting if _has_law(scene)]
     if not known:
         return [Inapplicable(*LOSSES, (NO_LAW,))]
     known = [(scene, row) for scene, row in known if _loss(scene, row) < 1.0]

@@ -26,6 +26,7 @@ from ackclock.wording import amount, plural
 _DROP_FACTORS: Final[Mapping[str, float]] = {"arriving": 1.0, "front": 0.0, "random": 0.5}
 
 NOT_FILLING: Final = "the window of this congestion control need not grow until a loss, or up to the receiver's window"
+IN_BURSTS: Final = "an application writes in bursts; the model is of a connection that always has data"
 NOT_AIMD: Final = "the window does not grow by a packet a round trip and halve at a loss, as the model's does"
 
 
@@ -266,7 +267,4 @@ def other_than_bulk(resolved: Resolved) -> list[str]:
 
 
 def _pauses(resolved: Resolved) -> list[str]:
-    senders = (flow.tcp.sender for flow in resolved.flows)
-    if any(isinstance(sender, SelectiveSettings) and sender.writes is not None for sender in senders):
-        return ["an application writes in bursts; the model is of a connection that always has data"]
-    return []
+    return [IN_BURSTS] if any(flow.writes_in_bursts for flow in resolved.flows) else []

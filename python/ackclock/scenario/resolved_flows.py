@@ -119,6 +119,11 @@ class ResolvedFlow:
         return self.kind == "tcp" and self.size_packets is None
 
     @property
+    def writes_in_bursts(self) -> bool:
+        """Return whether it is a TCP connection whose application has something to send at times only."""
+        return self.connection is not None and getattr(self.connection.sender, "writes", None) is not None
+
+    @property
     def is_l4s(self) -> bool:
         """Return whether it is a TCP connection whose data have ECT(1) (RFC 9331)."""
         control = None if self.connection is None else getattr(self.connection.sender, "congestion_control", None)
