@@ -150,12 +150,15 @@ def _few_in_a_run(
     resolved: Resolved, measured: Sequence[Replication], values: Sequence[dict[str, Values]]
 ) -> Iterator[str]:
     """Say where percentiles over the few transfers of each run are not those over the transfers of all together."""
-    few = []
+    totals = np.sum([value["transfers"] for value in values], axis=0)
+    some = (totals >= 2.0) & (totals < _FEWEST * len(values))
+    if resolved.is_deterministic or not np.any(some):
+        return
+    few, together = [], merged([one["completions"]["delivered"] for one in measured])
     for number, flow in enumerate(completion_groups(resolved)):
-        total = sum(float(value["transfers"][number]) for value in values)
-        if resolved.is_deterministic or total < 2.0 or total >= _FEWEST * len(values):
+        if not some[number]:
             continue
-        together = merged([one["completions"]["delivered"] for one in measured])
+        total = float(totals[number])
         longest_s = float(np.nanmax([value["fct_max_s"][number] for value in values]))
         p95_s = percentiles(together, number, longest_s, [0.95])[0]
         shown_s = float(np.nanmean([value["fct_p95_s"][number] for value in values]))

@@ -57,8 +57,9 @@ pub(crate) struct Answer {
 ///
 /// Deviations: a hello is sent at once, however long, and no ACK of it enlarges cwnd. Its packets that were lost are sent again
 /// when the timer of the request expires, as both ends know by then which arrived; a request that has arrived whole asks with
-/// its last packet for what its answer lacks. The timer of the answer to a SYN stops as the answer arrives, before its ACK does. That ACK carries no data and is not
-/// repaired, as what follows acknowledges the same; an answer that arrives once more is not acknowledged.
+/// its last packet for what its answer lacks. The timer of the answer to a SYN stops as the answer arrives, before its ACK
+/// does. That ACK carries no data and is not repaired, as what follows acknowledges the same; an answer that arrives once
+/// more is not acknowledged.
 #[derive(Clone, Debug)]
 pub(crate) struct Handshake {
     config: HandshakeConfig,
