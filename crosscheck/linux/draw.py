@@ -44,24 +44,14 @@ def draw(seed: int, number: int) -> dict[str, Any]:
         one host in three has stock buffers, the others large ones.
     """
     random = Mrg32k3a(seed + 7919 * (number + 1))
-    rate_bps = 8000 * round(_log_between(random, 1e6, 100e6) / 8000)
-    packet_bytes = random.choice((1500, 1500, 576))
-    trip_ms = round(_log_between(random, 5, 300), 3)
-    product = rate_bps * trip_ms / 1e3 / 8 / packet_bytes
-    buffer_packets = max(8, round(product * _log_between(random, 0.2, 4.0)))
-    duration_s = min(MOST_S, max(LEAST_S, round(MOST_PACKETS * packet_bytes * 8 / rate_bps)))
+    link, rate_bps, packet_bytes, trip_ms = _bottleneck(random, 0.2)
+    duration_s = _duration_s(MOST_PACKETS, rate_bps, packet_bytes)
     buffers = STOCK_BUFFERS if random.integer(0, 2) == 0 else {}
     flows = [
         _flow(random, count, trip_ms, packet_bytes, duration_s) | {"tcp": {**_tcp(random), **buffers}}
         for count in range(random.integer(1, 3))
     ]
-    link = {"name": "bottleneck", "rate": f"{rate_bps} bit/s", "buffer": f"{buffer_packets} pkt"}
-    return {
-        "title": f"seed{seed}-{number:02d}",
-        "link": [{**link, "reverse": {"rate": "unlimited"}}],
-        "flow": flows,
-        "run": {"duration": f"{duration_s} s", "warmup": f"{duration_s / 4} s"},
-    }
+    return {"title": f"seed{seed}-{number:02d}", "link": [link], "flow": flows, "run": _run(duration_s)}
 
 
 def draw_managed(seed: int, number: int) -> dict[str, Any]:
@@ -106,7 +96,7 @@ def draw_managed(seed: int, number: int) -> dict[str, Any]:
         "title": f"seed{seed}-{queue}-{number:02d}",
         "link": [link | managed(queue, ecn=ecn)],
         "flow": flows,
-        "run": {"duration": f"{duration_s} s", "warmup": f"{duration_s / 4} s"},
+        "run": _run(duration_s),
     }
 
 
@@ -150,22 +140,17 @@ def draw_impaired(seed: int, number: int) -> dict[str, Any]:
         without SACK too.
     """
     random = Mrg32k3a(seed + 611_953 * (number + 1))
-    rate_bps = 8000 * round(_log_between(random, 1e6, 100e6) / 8000)
-    packet_bytes = random.choice((1500, 1500, 576))
-    trip_ms = round(_log_between(random, 5, 300), 3)
-    product = rate_bps * trip_ms / 1e3 / 8 / packet_bytes
-    buffer_packets = max(8, round(product * _log_between(random, 0.3, 4.0)))
-    duration_s = min(MOST_S, max(LEAST_S, round(MANAGED_PACKETS * packet_bytes * 8 / rate_bps)))
+    link, rate_bps, packet_bytes, trip_ms = _bottleneck(random, 0.3)
+    duration_s = _duration_s(MANAGED_PACKETS, rate_bps, packet_bytes)
     tcp, forward_ms = _options(random), round(trip_ms / 2, 3)
     trips_ms = [trip_ms, *([round(trip_ms * random.between(0.6, 2.0), 3)] if random.integer(0, 3) == 0 else [])]
     wire = {"name": "wire", "rate": "unlimited", "delay": f"{forward_ms} ms"}
-    link = {"name": "bottleneck", "rate": f"{rate_bps} bit/s", "buffer": f"{buffer_packets} pkt"}
     back = [
         {"name": f"back{count}", "rate": "unlimited", "delay": f"{trip - forward_ms:.3f} ms"}
         for count, trip in enumerate(trips_ms, 1)
     ]
-    count = len(trips_ms)
-    flows = [_impaired_flow(random, one, tcp, packet_bytes, duration_s / 8) for one in range(1, count + 1)]
+    counts = range(1, len(trips_ms) + 1)
+    flows = [_impaired_flow(random, count, tcp, packet_bytes, duration_s / 8) for count in counts]
     impairment = _impairment(random, int(rate_bps * duration_s / 8 / packet_bytes), duration_s)
     if "loss" in impairment:
         # What loses packets by number copies them, so that those beyond a hole share no memory, and the window that is
@@ -174,10 +159,29 @@ def draw_impaired(seed: int, number: int) -> dict[str, Any]:
             flow["tcp"].pop("sack", None)
     return {
         "title": f"seed{seed}-impaired-{number:02d}",
-        "link": [{**link, "reverse": {"rate": "unlimited"}}, wire | impairment, *back],
+        "link": [link, wire | impairment, *back],
         "flow": flows,
-        "run": {"duration": f"{duration_s} s", "warmup": f"{duration_s / 4} s"},
+        "run": _run(duration_s),
     }
+
+
+def _bottleneck(random: Mrg32k3a, least_product: float) -> tuple[dict[str, Any], int, int, float]:
+    """Draw a link with drop-tail, whose rate [bit/s] is given too; and the bytes of a packet and a round trip [ms]."""
+    rate_bps = 8000 * round(_log_between(random, 1e6, 100e6) / 8000)
+    packet_bytes = random.choice((1500, 1500, 576))
+    trip_ms = round(_log_between(random, 5, 300), 3)
+    product = rate_bps * trip_ms / 1e3 / 8 / packet_bytes
+    buffer = f"{max(8, round(product * _log_between(random, least_product, 4.0)))} pkt"
+    link = {"name": "bottleneck", "rate": f"{rate_bps} bit/s", "buffer": buffer, "reverse": {"rate": "unlimited"}}
+    return link, rate_bps, packet_bytes, trip_ms
+
+
+def _duration_s(packets: int, rate_bps: int, packet_bytes: int) -> int:
+    return min(MOST_S, max(LEAST_S, round(packets * packet_bytes * 8 / rate_bps)))
+
+
+def _run(duration_s: int) -> dict[str, Any]:
+    return {"duration": f"{duration_s} s", "warmup": f"{duration_s / 4} s"}
 
 
 def _impaired_flow(

@@ -70,7 +70,7 @@ pub(crate) struct Network {
     pub(crate) delays: Vec<FlowDelays>,
     loss_logs: LossLogs,
     pub(crate) observers: Option<Box<Observers>>,
-    /// Whether the run records anything at links: queues, drops, captures or states of AQMs.
+    /// Whether the run records queues, drops, captures or states of AQMs, so that links notify observers.
     links_observed: bool,
     pub(crate) transfers: Transfers,
     pub(crate) completions: Completions,

@@ -35,9 +35,9 @@ struct State {
     /// Whether the decrease depends on round trips, which the first congestion allows.
     adapts: bool,
     una: Cumulative,
-    /// State of congestion before the next ACK. Linux measures an ACK (`pkts_acked`) before the state changes with it: the
+    /// State of congestion before the next ACK (`icsk_ca_state`). Linux measures an ACK (`pkts_acked`) before the state changes with it: the
     /// packets of the ACK that ends a recovery do not count for the window.
-    congestion: Congestion,
+    ca_state: Congestion,
     /// Packets of the newest ACK.
     acked: u64,
     /// Packets acknowledged since the window grew.
@@ -71,7 +71,7 @@ impl Default for State {
             beta: BETA.0,
             adapts: false,
             una: Cumulative::default(),
-            congestion: Congestion::Open,
+            ca_state: Congestion::Open,
             acked: 1,
             count: 0,
             min_rtt: 0,
@@ -194,7 +194,7 @@ impl CongestionControl for HTcp {
             state.path.congestion = Some(self.common.clock.jiffies(ack.now - ack.rtt.unwrap_or(Time::ZERO)));
         }
         let acked = state.una.advance(ack.una);
-        let before = std::mem::replace(&mut state.congestion, ack.state);
+        let before = std::mem::replace(&mut state.ca_state, ack.state);
         if before == Congestion::Open {
             state.acked = acked;
         }
@@ -245,7 +245,7 @@ impl CongestionControl for HTcp {
         if self.state.path.congestion != Some(now) {
             self.state.begin_congestion(now);
         }
-        self.state.congestion = Congestion::Loss;
+        self.state.ca_state = Congestion::Loss;
     }
 
     fn start_progress(&self) -> StartProgress {
@@ -313,11 +313,18 @@ mod tests {
 
     #[test]
     fn an_expiry_in_recovery_is_a_congestion_of_its_own() {
-        let mut state =
-            State { path: Path { congestion: Some(10), max_rtt: 7, ..Path::default() }, ..State::default() };
-        state.begin_congestion(50);
-        state.begin_congestion(90);
-        let restored = state.before.map(|path| (path.congestion, path.max_rtt));
-        assert_eq!((state.path.congestion, restored), (Some(90), Some((Some(50), 7))));
+        let clock = base::Clock::PICOSECONDS;
+        let path = Path { congestion: Some(10), ..Path::default() };
+        let mut control =
+            HTcp { common: Common::new(&Settings::linux(clock)), state: State { path, ..State::default() } };
+        let congestions =
+            |control: &HTcp| (control.state.path.congestion, control.state.before.and_then(|before| before.congestion));
+        let [first, second] = [1.0, 2.0].map(|seconds| clock.time(seconds));
+        let [first_jiffy, second_jiffy] = [first, second].map(|time| control.common.clock.jiffies(time));
+        control.on_congestion(Signal::Timeout, first, &Window { cwnd: 26.0, ssthresh: 20.0 });
+        control.on_timeout(first, 7);
+        assert_eq!(congestions(&control), (Some(first_jiffy), Some(10)), "one congestion, and its expiry");
+        control.on_timeout(second, 7);
+        assert_eq!(congestions(&control), (Some(second_jiffy), Some(first_jiffy)));
     }
 }
