@@ -10,11 +10,12 @@ from typing import Any
 
 from ackclock import scenario as scenarios
 from ackclock.advice import buffers, slow_start, sockets, timers, two_way, variability, which_queue, windows
+from ackclock.advice.alternatives import Alternative, Alternatives
 from ackclock.advice.bench import Bench
 from ackclock.advice.budget import Budget
 from ackclock.advice.knobs import BUSY
 from ackclock.advice.queue_records import QueueAlternative, QueuesCompared
-from ackclock.advice.records import Advice, Alternative, Alternatives, BeforeAfter, Recommendation, Rule
+from ackclock.advice.records import Advice, BeforeAfter, Recommendation, Rule
 from ackclock.advice.targets import read_targets, refuse_impossible
 from ackclock.errors import AdviceError, ArgumentError, Fault, LimitError, shown
 from ackclock.findings import Finding, Kind, Row, mean

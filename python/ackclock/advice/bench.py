@@ -7,6 +7,9 @@ from functools import cached_property, partial
 from math import nan
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ackclock import api
 from ackclock.advice.budget import Budget
 from ackclock.advice.lengths import Length
@@ -14,6 +17,7 @@ from ackclock.advice.records import BeforeAfter
 from ackclock.advice.targets import Targets
 from ackclock.cost import Estimate as Expected
 from ackclock.engine import usable_cores
+from ackclock.findings import mean
 from ackclock.result import Result
 from ackclock.scenario import Resolved, Scenario
 from ackclock.stats import Estimate, estimate
@@ -32,6 +36,8 @@ _SUMS = frozenset({"throughput_bps", "timeouts", "fast_retransmits"})
 _RATES = frozenset({"throughput_bps", "goodput_bps"})
 _KEPT = _SUMS | {"rtt_mean_s", "rtt_p95_s", "queueing_p95_s", "loss_fraction", "finish_s"}
 """The quantities of flows that a search looks at."""
+_OF_EACH = "throughputs_bps"
+"""The throughput of each flow of a [[flow]], in a row of all its flows."""
 NOTHING = Estimate(mean=None, low=None, high=None, n=0)
 """The estimate of what cannot be measured."""
 
@@ -178,7 +184,12 @@ def _grouped(result: Result) -> Result:
     if len(groups) == len(result.summary["flows"]):
         return result
     flows = [
-        {"name": name, **{key: _of_rows(rows, key) for key in _KEPT & set(rows[0])}} for name, rows in groups.items()
+        {
+            "name": name,
+            **{key: _of_rows(rows, key) for key in _KEPT & set(rows[0])},
+            _OF_EACH: np.array([mean(row, "throughput_bps") for row in rows]),
+        }
+        for name, rows in groups.items()
     ]
     summary = result.summary.copy()
     summary["flows"], summary["recoveries"] = flows, []
@@ -256,6 +267,15 @@ def of_source(name: str, key: str) -> Measure:
         return found
 
     return measure
+
+
+def throughputs_of_each(result: Result) -> dict[str, NDArray[np.float64]]:
+    """Give the throughput of each flow, by [[flow]] [bit/s]."""
+    found: dict[str, list[NDArray[np.float64]]] = {}
+    for row in result.summary["flows"]:
+        own = row[_OF_EACH] if _OF_EACH in row else np.array([mean(row, "throughput_bps")])
+        found.setdefault(row["name"].partition("[")[0], []).append(own)
+    return {name: np.concatenate(parts) for name, parts in found.items()}
 
 
 def of_longest_round_trip(result: Result) -> Estimate:

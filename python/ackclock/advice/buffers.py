@@ -19,12 +19,14 @@ from ackclock.advice.bench import (
     round_trips_s,
 )
 from ackclock.advice.buffer_rules import buffer_rules
+from ackclock.advice.judge import MORE_LOSS, has_transfers, losses_without_control
 from ackclock.advice.knobs import Knob, buffer_knobs, static_knob
 from ackclock.advice.lengths import Length, length_for
 from ackclock.advice.records import BeforeAfter, Recommendation, Rule
 from ackclock.advice.search import neighbour
+from ackclock.advice.size_table import in_packets
 from ackclock.advice.sizes import Answer, largest_within, search_sizes
-from ackclock.advice.trials import Sizes, has_transfers, in_words
+from ackclock.advice.trials import Sizes, elsewhere, in_words
 from ackclock.result import Result
 from ackclock.wording import amount, number, percent, plural, seconds
 
@@ -93,11 +95,7 @@ def _recommendation(bench: Bench, found: Answer, others: list[Knob]) -> Recommen
     """Word the outcome of a search."""
     limit = _limit(found) if found.sizes is not None and found.confirming.too_late(found.after) else None
     changes = found.changes
-    tables = tuple(
-        found.trials.alternatives(knob, found.sizes, found.brackets[knob].below, found.judge, keep=not changes)
-        for knob in found.knobs
-        if knob in found.brackets
-    )
+    tables = tuple(found.table(knob) for knob in found.knobs if knob in found.brackets)
     return Recommendation(
         TOPIC,
         QUESTION,
@@ -114,14 +112,15 @@ def _answer(bench: Bench, found: Answer) -> str:
     if found.sizes is None:
         return _nothing_meets(bench, found)
     texts = [_size(knob, size) for knob, size in found.sizes.items()]
-    least = f"the least that gives {_targets(bench, found)}"
+    least = "the least of each, with the other, that gives" if len(texts) > 1 else "the least that gives"
+    least = f"{least if found.is_settled else 'sizes that together give'} {_targets(bench, found)}"
     if found.is_bought_too_dear:
         asked = "" if found.is_enough else "; --target loss=1% asks for them all the same"
         return (
             f"Keep {_present(found)}: {' and '.join(texts)} are {least}, but transfers take "
             f"{number(found.times_slower)} times as long with them{asked}"
         )
-    fewer = " and ".join(map(_packets, found.sizes.values()))
+    fewer = " and ".join(map(in_packets, found.sizes.values()))
     if found.is_luck:
         cycles = plural(round(loss_cycles(found.after)), "loss cycle")
         return (
@@ -163,11 +162,7 @@ def _slowed_most(before: Result, after: Result) -> str:
 
 def _size(knob: Knob, size: float) -> str:
     queue = seconds(size / knob.packet_rate)
-    return f"{_at(knob, size)}, {queue} of queue (now {_packets(knob.present)})"
-
-
-def _packets(size: float) -> str:
-    return "no limit" if size == inf else plural(size, "packet")
+    return f"{_at(knob, size)}, {queue} of queue (now {in_packets(knob.present)})"
 
 
 def _nothing_meets(bench: Bench, found: Answer) -> str:
@@ -209,7 +204,7 @@ def _too_much(bench: Bench, found: Answer, sizes: str, above: Sizes, failed: Kno
 
 
 def _at(knob: Knob, size: float) -> str:
-    return f"{_packets(size)} at {knob.place}"
+    return f"{in_packets(size)} at {knob.place}"
 
 
 def _targets(bench: Bench, found: Answer) -> str:
@@ -228,7 +223,7 @@ def _limit(found: Answer) -> str:
     )
     if within < 1.0:
         return f"{text}; no smaller one makes the round trips short enough"
-    others = {other: value for other, value in (found.sizes or {}).items() if other != knob}
+    others = elsewhere(found.sizes or {}, knob)
     run = found.trials.run([{**others, knob: within}], "")[0]
     return f"{text}; {number(within)} packets keep the round trips short, but {'; '.join(found.judge.missed(run))}"
 
@@ -272,15 +267,13 @@ def _remarks(bench: Bench, found: Answer, others: list[Knob]) -> Iterator[str]:
         else:
             confirmed = f"{what} {in_words(trials.length.other, after)}"
             yield f"{confirmed}, {found.confirmation.words}: utilisation {used}, loss {loss}"
+    if not found.is_settled:
+        yield "the least of each depends on the other: smaller ones may do, which the search did not settle"
     for knob in found.knobs:
         yield from _refuted(knob, found)
         yield from _of_rule(knob, found)
         yield from _less_busy(knob, found)
-    kinds = {one.kind: one for one in found.base.findings}
-    if "unequal-shares" in kinds and "shortest_round_trip_s" in kinds["unequal-shares"].numbers:
-        yield "flows with longer round trips get less: no buffer makes their shares equal"
-    if "lost-before-queue" in kinds:
-        yield f"{kinds['lost-before-queue'].element} loses packets before its queue: no buffer changes that"
+    yield from _of_no_buffer(found)
     if others:
         yield f"the buffers of {' and '.join(knob.place for knob in others)} were left as they are"
 
@@ -299,11 +292,27 @@ def _less_busy(knob: Knob, found: Answer) -> Iterator[str]:
     """Say where a link carries less than with its present buffer, which is larger than an ample one."""
     use = of_link(knob.links[0], "utilisation_fraction")
     before, after = (use(result)["mean"] or 0.0 for result in (found.before, found.after))
-    if found.changes and after < LESS * before:
+    if found.changes and knob.links not in found.judge.of_acks and after < LESS * before:
         yield (
             f"{knob.links[0]} is busy {percent(after)} instead of {percent(before)}: its present buffer is larger than "
             "an ample one, with which the answer is compared"
         )
+
+
+def _of_no_buffer(found: Answer) -> Iterator[str]:
+    """Say what no buffer changes: unequal shares, losses before a queue, losses of light flows behind full buffers."""
+    kinds = {one.kind: one for one in found.base.findings}
+    if "unequal-shares" in kinds and "shortest_round_trip_s" in kinds["unequal-shares"].numbers:
+        yield "flows with longer round trips get less: no buffer makes their shares equal"
+    if "lost-before-queue" in kinds:
+        yield f"{kinds['lost-before-queue'].element} loses packets before its queue: no buffer changes that"
+    runs = (found.before, found.after, found.confirming.reference)
+    before, after, ample = (losses_without_control(result) for result in runs)
+    for name in after if found.changes else ():
+        if after[name] > before[name] + MORE_LOSS:
+            losses = f"{percent(after[name])} of its packets instead of {percent(before[name])}"
+            others = f"with ample buffers {percent(ample[name])}: only a queue that serves flows in turn spares it"
+            yield f"{name} loses {losses}, and {others}"
 
 
 def _of_rule(knob: Knob, found: Answer) -> Iterator[str]:

@@ -18,6 +18,8 @@ AMPLE = 4.0
 LEAST_AMPLE = 64
 SURELY = 1.5
 """Least ratio of an ample buffer to that product: with the product itself one flow may still leave the link idle."""
+WINDOW_OF_EACH = 4
+"""Packets of an ample buffer for each endless flow: a window of fewer has no three duplicate ACKs (RFC 5681, 3.2)."""
 LONGEST_AMPLE_S = 0.6
 """Longest queue of an ample buffer, unless the path itself is longer: with more, first timers of a second expire.
 
@@ -87,7 +89,7 @@ class Knob:
 
 
 def buffer_knobs(resolved: Resolved, links: Sequence[Row]) -> list[Knob]:
-    """Find the links whose buffers matter in a run, the busiest first; equal ones together.
+    """Find the links whose buffers matter in a run, the busiest first; equal ones together, and all copies of one.
 
     Parameters
     ----------
@@ -97,8 +99,10 @@ def buffer_knobs(resolved: Resolved, links: Sequence[Row]) -> list[Knob]:
         The summary's rows.
     """
     groups: dict[object, list[tuple[Element, Row]]] = {}
-    for element, row in zip(resolved.elements, links, strict=True):
-        if _has_buffer(element) and _matters(row):
+    found = list(zip(resolved.elements, links, strict=True))
+    that_matter = {described_name(element.name) for element, row in found if _has_buffer(element) and _matters(row)}
+    for element, row in found:
+        if _has_buffer(element) and described_name(element.name) in that_matter:
             equal = (
                 element.kind,
                 element.rate_bps,
@@ -157,7 +161,8 @@ def _buffer_knob(resolved: Resolved, group: list[Element]) -> Knob:
     # A private link has a copy for each flow.
     count = 1 if first.kind == "private-link" else sum(flow.count for flow, _ in flows)
     capacity = first.capacity_packets(packet)
-    ample = max(LEAST_AMPLE, AMPLE * pipe if count < MANY else pipe)
+    endless = sum(flow.count for flow, _ in flows if flow.is_endless and first.kind != "private-link")
+    ample = max(LEAST_AMPLE, AMPLE * pipe if count < MANY else pipe, WINDOW_OF_EACH * endless)
     is_bulk = all(flow.is_endless for flow, _ in flows)
     start = pipe / sqrt(count) if count >= MANY and is_bulk else pipe
     return Knob(

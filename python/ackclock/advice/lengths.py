@@ -122,7 +122,8 @@ def length_for(resolved: Resolved, near: float, far: float, targets: Targets) ->
         # Delays and losses have time scales of their own; the scenario's run was made for them.
         measured = max(measured, min(resolved.run.measured_s, longest / 2.0))
     for_far = [min(wanted, CHEAP * longest) for wanted in traffic.wanted_s(far, replications)]
-    warmup, measured = max(warmup, for_far[0]), max(measured, for_far[1])
+    # The scenario's own warm-up is as long as its author takes its beginning to be.
+    warmup, measured = max(warmup, for_far[0], resolved.run.warmup_s - start), max(measured, for_far[1])
     if warmup + measured > longest:
         warmup = min(warmup, longest / 3.0)
         measured = min(measured, longest - warmup)

@@ -35,7 +35,7 @@ def neighbour(size: int) -> int:
     return max(size + 1, ceil(size * (1.0 + NEIGHBOUR)))
 
 
-def smallest(test: Test, start: int, most: int) -> Bracket:
+def smallest(test: Test, start: int, most: int, below: int | None = None) -> Bracket:
     """Find the smallest size that passes, and whose neighbour above passes too.
 
     Each step tests a size and its neighbour above: a size that passes by chance alone does not end the search below a
@@ -49,13 +49,17 @@ def smallest(test: Test, start: int, most: int) -> Bracket:
         Where the search begins, such as a rule's answer.
     most : int
         The largest size that is tried.
+    below : int, optional
+        A size that is expected not to pass where `start` is expected to be the smallest that does: both are tested
+        first, so that a search that was made before costs little where nothing has changed.
 
     Returns
     -------
     Bracket
         The size, to within 3%, and the largest below it that failed.
     """
-    low, high = _bracket(test, min(max(start, LEAST), most), most)
+    first = min(max(start, LEAST), most)
+    low, high = _bracket(test, first, most, first // 2 if below is None else below)
     if high is None:
         return Bracket(None, low)
     while high - low > max(1, ceil(RESOLUTION * high)):
@@ -64,12 +68,15 @@ def smallest(test: Test, start: int, most: int) -> Bracket:
     return Bracket(high, low)
 
 
-def _bracket(test: Test, size: int, most: int) -> tuple[int, int | None]:
-    """Halve a size until one does not hold, or double it until one holds: give both; None if none holds."""
+def _bracket(test: Test, size: int, most: int, below: int) -> tuple[int, int | None]:
+    """Lower a size, and halve it, until one does not hold, or double it until one holds: give both; None if none holds.
+
+    Below the first size, `below` is tried first.
+    """
     if _holds(test, size):
-        while size > LEAST and _holds(test, size // 2):
-            size //= 2
-        return (size // 2 if size > LEAST else 0), size
+        while size > LEAST and _holds(test, below):
+            size, below = below, below // 2
+        return (below if size > LEAST else 0), size
     while size < most:
         low, size = size, min(2 * size, most)
         if _holds(test, size):

@@ -1,19 +1,24 @@
 """The search of one or several sizes: every one as small as the targets allow, confirmed by other random numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import nan
 
+from ackclock.advice.alternatives import Alternatives
 from ackclock.advice.bench import Bench, loss_cycles, mean_slowdown, round_trips_s
 from ackclock.advice.confirmation import Confirmation, confirmation
+from ackclock.advice.judge import Judge, has_transfers
 from ackclock.advice.knobs import Knob
 from ackclock.advice.lengths import LONE_CYCLES, Length
 from ackclock.advice.search import Bracket, neighbour
-from ackclock.advice.trials import Judge, Sizes, Trials, has_transfers
+from ackclock.advice.size_table import SizeTable
+from ackclock.advice.trials import Sizes, Trials, elsewhere
 from ackclock.result import Result
 
 CONFIRMATIONS = 3
 """Number of times that a size which is refuted gives way to its neighbour above."""
+SEARCHES_OF_EACH = 3
+"""Number of times that each of two sizes is searched at most, as the least of one depends on the other."""
 WORTH = 0.05
 """Least part of the round trips that a smaller size must save in the mean over flows, if the present one is enough."""
 SLOWER = 0.05
@@ -40,6 +45,8 @@ class Answer:
         The scenario as it is, in both.
     found, after : Result
         The sizes found, in both.
+    is_settled : bool
+        Whether each size was searched with the others as they were found, where there are several.
     """
 
     knobs: tuple[Knob, ...]
@@ -52,6 +59,7 @@ class Answer:
     before: Result
     found: Result
     after: Result
+    is_settled: bool = True
 
     @property
     def confirmation(self) -> Confirmation:
@@ -102,6 +110,11 @@ class Answer:
         different = [(knob, size) for knob, size in self.sizes.items() if size != knob.present]
         return {field: value for knob, size in different for field, value in knob.changes(size).items()}
 
+    def table(self, knob: Knob) -> Alternatives:
+        """Lay out the sizes of a knob that were tried."""
+        below, keep = self.brackets[knob].below, not self.changes
+        return SizeTable(self.trials, self.judge, knob, self.sizes, below, keep).alternatives
+
 
 def _remaining(before: Result, after: Result) -> float:
     """Compute the ratio of the round trips after to those before, in the mean over the flows [1]."""
@@ -122,22 +135,59 @@ def search_sizes(bench: Bench, knobs: Sequence[Knob], length: Length) -> Answer:
     length : Length
         Length of the runs.
     """
-    trials = Trials(bench, length)
+    trials = Trials(bench, length, tuple(knobs))
     ample: dict[Knob, float] = {knob: float(knob.ample) for knob in knobs}
     bench.announce_search(length)
     base, reference = trials.run([{}, ample], "the scenario as it is, and with ample sizes")
     links = tuple(dict.fromkeys(knob.links for knob in knobs))
     judge = Judge(bench.targets, links, reference)
-    sizes, brackets = dict(ample), {}
-    for knob in knobs:
-        others = {other: size for other, size in sizes.items() if other != knob}
-        most = knob.ample if bench.targets.loss is None else knob.longest
-        bracket = trials.search(knob, others, most, lambda result: not judge.missed(result))
-        brackets[knob] = bracket
-        if bracket.size is None:
-            return Answer(tuple(knobs), brackets, None, trials, judge, judge, base, base, base, base)
-        sizes[knob] = float(bracket.size)
-    return _confirmed(Answer(tuple(knobs), brackets, sizes, trials, judge, judge, base, base, base, base), ample)
+    brackets, sizes, is_settled = search_each(trials, judge, ample)
+    found = Answer(tuple(knobs), brackets, sizes, trials, judge, judge, base, base, base, base, is_settled)
+    return found if sizes is None else _confirmed(found, ample)
+
+
+def search_each(
+    trials: Trials, judge: Judge, ample: Mapping[Knob, float]
+) -> tuple[dict[Knob, Bracket], dict[Knob, float] | None, bool]:
+    """Search one knob after the other, and each again while the sizes of its others have changed since.
+
+    Parameters
+    ----------
+    trials : Trials
+        Where the simulations run.
+    judge : Judge
+        The targets.
+    ample : mapping of Knob to float
+        The sizes that others have in the first search [pkt].
+
+    Returns
+    -------
+    brackets : dict
+        The outcome of the last search of each.
+    sizes : dict, optional
+        The sizes [pkt]; None if no size of a knob passes.
+    is_settled : bool
+        Whether each was searched with the others as found.
+    """
+    sizes, brackets, searched_with = dict(ample), dict[Knob, Bracket](), dict[Knob, Sizes]()
+
+    def passes(result: Result) -> bool:
+        return not judge.missed(result)
+
+    for _ in range(SEARCHES_OF_EACH * len(sizes)):
+        knob = next((one for one in sizes if searched_with.get(one) != elsewhere(sizes, one)), None)
+        if knob is None:
+            return brackets, sizes, True
+        if knob in brackets and trials.bench.spent:
+            break
+        searched_with[knob] = elsewhere(sizes, knob)
+        most = knob.ample if judge.targets.loss is None else knob.longest
+        brackets[knob] = trials.search(knob, searched_with[knob], most, passes, brackets.get(knob))
+        size = brackets[knob].size
+        if size is None:
+            return brackets, None, True
+        sizes[knob] = float(size)
+    return brackets, sizes, False
 
 
 def _confirmed(found: Answer, ample: dict[Knob, float]) -> Answer:
@@ -198,7 +248,7 @@ def _with_neighbour(found: Answer, knob: Knob, sizes: Sizes) -> list[Result]:
 def largest_within(answer: Answer, knob: Knob) -> float:
     """Find the largest size of a knob whose round trips are short enough, the others as found; 0 if none is."""
     judge = answer.judge
-    others = {other: size for other, size in (answer.sizes or {}).items() if other != knob}
+    others = elsewhere(answer.sizes or {}, knob)
     most = int((answer.sizes or {}).get(knob, knob.ample))
     bracket = answer.trials.search(knob, others, most, lambda result: bool(judge.too_late(result)))
     return float(most) if bracket.size is None else max(0.0, float(min(bracket.size - 1, most)))

@@ -51,7 +51,6 @@ def _recommendation(bench: Bench, knob: Knob, found: Answer) -> Recommendation:
         ),
         round_trips(found.before, found.after),
     )
-    table = found.trials.alternatives(knob, found.sizes, found.brackets[knob].below, found.judge, keep=not changes)
     return Recommendation(
         TOPIC,
         QUESTION,
@@ -60,7 +59,7 @@ def _recommendation(bench: Bench, knob: Knob, found: Answer) -> Recommendation:
         tuple(rules),
         check if changes else (),
         (f"each size was simulated for {in_words(found.trials.length, found.base)} as it is",),
-        (table,),
+        (found.table(knob),),
     )
 
 

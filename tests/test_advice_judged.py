@@ -1,0 +1,206 @@
+"""Sizes that depend on each other, and what a small buffer may not do: starve flows, lose calls, idle by chance."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+import ackclock
+from ackclock.advice import Recommendation
+from ackclock.advice.judge import LEAST_SHARE, Judge
+from ackclock.advice.knobs import Knob
+from ackclock.advice.lengths import Length, length_for
+from ackclock.advice.sizes import search_each
+from ackclock.advice.targets import Targets
+from ackclock.advice.trials import Trials
+from ackclock.result import Result
+from advising import recommended
+from fakes import make_flow, make_resolved
+
+if TYPE_CHECKING:
+    from ackclock.advice.bench import Bench
+
+
+def searched(scenario: Any, **arguments: Any) -> Recommendation:
+    return recommended(scenario, "bottleneck-buffer", **arguments)
+
+
+def run(scenario: Any, **overrides: Any) -> Result:
+    return ackclock.run(scenario, overrides=overrides, picture=False)
+
+
+TWO: dict[str, Any] = {
+    "link": [
+        {"name": "a", "rate": "25 Mbit/s", "delay": "5 ms", "buffer": "300 pkt"},
+        {"name": "b", "rate": "20 Mbit/s", "delay": "10 ms", "buffer": "60 pkt"},
+    ],
+    "flow": [{"name": "long", "count": 3, "path": ["a", "b"]}, {"name": "cross", "path": ["a"]}],
+    "run": {"duration": "60 s", "warmup": "10 s"},
+}
+PRESENT = {"a": 300, "b": 60}
+
+
+def test_the_tables_of_two_sizes_say_which_size_the_other_has() -> None:
+    found = searched(TWO)
+    sizes = {place: int(found.changes[f"link.{place}.buffer"].removesuffix(" pkt")) for place in "ab"}
+    for table, place, other in zip(found.alternatives, "ab", "ba", strict=True):
+        assert table.elsewhere == f"{sizes[other]} packets at {other}"
+        assert table.table.note == f"With {sizes[other]} packets at {other}, unless a row says otherwise."
+        (chosen,) = (row for row in table.rows if row.chosen)
+        assert (chosen.size_packets, chosen.others) == (sizes[place], {other: sizes[other]})
+        for row in table.rows:
+            (size,) = row.others.values()
+            assert (f"with {size:.0f} packets at {other}" in row.note) == (size != sizes[other])
+        (now,) = (row for row in table.rows if row.note.startswith("now"))
+        assert (now.size_packets, now.others) == (PRESENT[place], {other: PRESENT[other]})
+    after = run(TWO, **{"run.duration": "200 s"}, **found.changes).links.utilisation_fraction
+    assert after["b"] > 0.985
+
+
+class Runs:
+    """A bench whose runs are the sizes themselves."""
+
+    def __init__(self, spent_after: int) -> None:
+        self.left = spent_after
+
+    @property
+    def spent(self) -> bool:
+        return self.left < 2
+
+    def run_all(self, changes: Sequence[Mapping[str, str]], what: str, length: Length) -> list[tuple[int, ...]]:
+        self.left -= len(changes)
+        return [tuple(int(one[key].removesuffix(" pkt")) for key in sorted(one)) for one in changes]
+
+
+class Rule:
+    """A judge of sizes."""
+
+    targets = Targets()
+
+    def __init__(self, passes: Callable[[int, int], bool]) -> None:
+        self.passes = passes
+
+    def missed(self, sizes: tuple[int, int]) -> list[str]:
+        return [] if self.passes(*sizes) else ["too few"]
+
+
+def found_by(passes: Callable[[int, int], bool], spent_after: int = 1000) -> tuple[dict[str, float] | None, bool]:
+    """Search two sizes, with ample ones of 1000 packets, and tell whether the search has settled."""
+    knobs = [Knob("buffer", (name,), (name,), (name,), 300.0, 50, 1000, 100.0) for name in "ab"]
+    trials = Trials(cast("Bench", Runs(spent_after)), Length(1.0, 0.0, 1), tuple(knobs))
+    _, sizes, is_settled = search_each(trials, cast("Judge", Rule(passes)), dict.fromkeys(knobs, 1000.0))
+    return (None if sizes is None else {knob.place: size for knob, size in sizes.items()}), is_settled
+
+
+def test_a_size_is_searched_again_with_what_the_other_needs() -> None:
+    """Of a 90 are enough where b holds less than 30, and 400 where it holds more."""
+    sizes, is_settled = found_by(lambda a, b: b >= 20 and a >= (90 if b < 30 else 400))
+    assert is_settled
+    assert sizes is not None
+    assert 90 <= sizes["a"] <= 93
+    assert sizes["b"] == 20
+
+
+def test_sizes_that_do_not_depend_on_each_other_are_searched_alone() -> None:
+    assert found_by(lambda a, b: a >= 25 and b >= 7) == ({"a": 25.0, "b": 7.0}, True)
+
+
+def test_a_size_holds_with_the_neighbour_above_of_the_other_too() -> None:
+    """Of a 64 are enough with the 20 of b that were found, by chance: with 22 they are not."""
+    sizes, _ = found_by(lambda a, b: b >= 20 and (a >= 200 or (b == 20 and 64 <= a < 80)))
+    assert sizes is not None
+    assert 200 <= sizes["a"] <= 206
+
+
+def test_a_search_that_is_over_has_the_last_sizes_that_hold() -> None:
+    sizes, is_settled = found_by(lambda a, b: b >= 20 and a >= (90 if b < 30 else 400), spent_after=35)
+    assert not is_settled
+    assert sizes is not None
+    assert sizes["a"] >= 90
+    assert sizes["b"] >= 20
+
+
+def test_no_sizes_are_found_where_one_alone_is_not_enough() -> None:
+    assert found_by(lambda a, b: False) == (None, True)
+
+
+def test_a_link_of_acks_alone_has_no_utilisation_to_meet() -> None:
+    found = searched("asymmetric-acks")
+    missed = {text for table in found.alternatives for row in table.rows for text in row.missed}
+    assert missed == {"utilisation of access"}
+    access = int(found.changes["link.access.buffer"].removesuffix(" pkt"))
+    assert access < 416 / 2
+    after = run("asymmetric-acks", **found.changes)
+    assert after.links.utilisation_fraction["access"] >= 0.985
+
+
+MANY: dict[str, Any] = {
+    "link": [{"name": "l", "rate": "50 Mbit/s", "delay": "5 ms", "buffer": "400 pkt"}],
+    "flow": [{"name": "d", "count": 50, "path": ["l"]}],
+    "run": {"duration": "60 s", "warmup": "10 s"},
+}
+
+
+def starved(result: Result) -> int:
+    rates = result.flows.throughput_bps
+    return int((rates < LEAST_SHARE * rates.mean()).sum())
+
+
+def test_a_size_that_starves_flows_is_not_advised() -> None:
+    found = searched(MANY)
+    assert any("share of d" in row.missed for row in found.alternatives[0].rows)
+    assert starved(run(MANY, **found.changes)) <= 5
+    assert starved(run(MANY, **{"link.l.buffer": "8 pkt"})) > 25
+
+
+def test_a_size_that_loses_a_call_is_not_advised() -> None:
+    """Four packets keep the link busy for four downloads in step, and lose the call."""
+    call = {"name": "call", "path": ["l"], "packet": "200 B", "traffic": {"kind": "constant", "rate": "100 kbit/s"}}
+    document = {
+        "link": [{"name": "l", "rate": "20 Mbit/s", "delay": "1 ms", "buffer": "200 pkt"}],
+        "flow": [{"name": "d", "count": 20, "path": ["l"]}, call],
+        "run": {"duration": "60 s", "warmup": "10 s"},
+    }
+    found = searched(document)
+    losses = {row.size_packets: "loss of call" in row.missed for row in found.alternatives[0].rows}
+    assert any(losses.values())
+    after = run(document, **found.changes).flows.loss_fraction["call"]
+    ample = run(document, **{"link.l.buffer": "200 pkt"}).flows.loss_fraction["call"]
+    assert after <= ample + 0.06
+
+
+SITES: dict[str, Any] = {
+    "link": [
+        {"name": "uplink", "rate": "100 Mbit/s", "delay": "2 ms", "buffer": "300 pkt"},
+        {"name": "site", "copies": 20, "rate": "10 Mbit/s", "delay": "5 ms", "buffer": "100 pkt"},
+    ],
+    "flow": [{"name": "d", "count": 2, "path": ["uplink", "site"]}],
+    "run": {"duration": "30 s", "warmup": "5 s"},
+}
+
+
+def test_all_copies_of_a_link_are_judged_together() -> None:
+    """Some copies drop packets in a run and others do not: the mean over some of them depends on who got more."""
+    found = searched(SITES)
+    assert set(found.changes) == {"link.uplink.buffer", "link.site.buffer"}
+    table = next(one for one in found.alternatives if "each copy of site" in one.place)
+    used = [row.utilisation_fraction["mean"] or 0.0 for row in table.rows if row.meets]
+    assert used == pytest.approx([0.5] * len(used), rel=0.02)
+
+
+def test_the_scenario_s_own_warm_up_is_the_least_of_a_search() -> None:
+    resolved = make_resolved([make_flow("a"), make_flow("b")])
+    own = resolved.run.warmup_s
+    assert own == 20.0
+    quick = length_for(resolved, 2.0, 2.0, Targets())
+    assert quick.warmup_s >= own
+
+
+def test_a_judge_compares_with_ample_sizes() -> None:
+    """The reference itself misses nothing but what it is asked for."""
+    reference = run(MANY)
+    assert not Judge(Targets(), (("l",),), reference).missed(reference)
+    few = run(MANY, **{"link.l.buffer": "2 pkt"})
+    missed = Judge(Targets(), (("l",),), reference).missed(few)
+    assert missed[0].startswith("the utilisation of l is only")
+    assert missed[1].endswith("of the 50 flows of d get less than 2% of the mean with ample sizes")
