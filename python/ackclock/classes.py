@@ -41,7 +41,7 @@ def class_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[
     values = [_values(resolved, one) for one in replications]
     confidence, exact = resolved.run.confidence, resolved.is_deterministic
     rows = estimates_of_rows(values, CLASS_QUANTITIES, confidence, exact=exact)
-    seen = np.sum([table["rows"]["arrived_packets"] for table in tables], axis=0) > 0
+    seen = np.any([_seen(table["rows"]) for table in tables], axis=0)
     named = zip(_names(resolved, tables[0]["rows"]), rows, seen, strict=True)
     return [{"link": link, "name": name, **row} for (link, name), row, known in named if known]
 
@@ -59,14 +59,19 @@ def class_values(resolved: Resolved, replication: Replication) -> tuple[list[str
     Returns
     -------
     tuple of list and dict
-        The classes of which packets arrived, as `class_name` has them, and the quantities over them.
+        The classes of which packets arrived or were sent, as `class_name` has them, and the quantities over them.
     """
     if "classes" not in replication:
         return [], {}
     rows = replication["classes"]["rows"]
-    seen = rows["arrived_packets"] > 0
+    seen = _seen(rows)
     names = [class_name(*pair) for pair, known in zip(_names(resolved, rows), seen, strict=True) if known]
     return names, {name: column[seen] for name, column in _values(resolved, replication).items()}
+
+
+def _seen(rows: Columns) -> Values:
+    """Find the classes that have packets that arrived or were sent in the measured part."""
+    return np.asarray((rows["arrived_packets"] > 0) | (rows["sent_packets"] > 0))
 
 
 def class_name(link: str, name: str) -> str:
@@ -87,8 +92,11 @@ def _values(resolved: Resolved, replication: Replication) -> dict[str, Values]:
     arrived = rows["arrived_packets"]
     return {
         "throughput_bps": rows["sent_bytes"] * 8.0 / measured_s,
-        "loss_fraction": ratio(rows["dropped_packets"], arrived),
-        "marked_fraction": ratio(rows["marked_packets"], arrived),
+        **{
+            # Of the packets that arrived in the measured part.
+            f"{name}_fraction": ratio(rows[f"{fate}_packets"] - rows.get(f"{fate}_of_warmup_packets", 0.0), arrived)
+            for name, fate in (("loss", "dropped"), ("marked", "marked"))
+        },
         "dropped_packets": rows["dropped_packets"].astype(float),
         "marked_packets": rows["marked_packets"].astype(float),
         **delays_of("queueing", waits, rows["wait_max_s"]),

@@ -113,15 +113,16 @@ def cycle_warnings(
     Yields
     ------
     str
-        One warning for all endless flows with fewer than ten loss cycles, one for those that lost nothing, and one for
-        each source of fewer than a hundred transfers, the copies of one together.
+        One warning for all endless flows that deliver something in fewer than ten loss cycles, one for those that lost
+        nothing, and one for each source of fewer than a hundred transfers, the copies of one together.
     """
     totals = _total_cycles(resolved, replications)
     tables = [recoveries_begun(grouped(one["flows"], resolved.rows)) for one in replications]
     begun = np.sum(tables, axis=0)
     few, growing = [], []
     for position, (flow, row) in enumerate(zip(resolved.rows, flows, strict=True)):
-        if not flow.is_endless or totals[position] >= FEWEST_CYCLES:
+        delivers = bool((row["goodput_bps"] or {}).get("mean"))
+        if not flow.is_endless or not delivers or totals[position] >= FEWEST_CYCLES:
             continue
         if begun[position] > 0.0:
             few.append((float(totals[position]), float(begun[position]) / flow.count, flow))

@@ -259,7 +259,7 @@ def _flow_values(flows: Columns, packet_bits: Values, time_s: Values) -> dict[st
             - _of_warmup(flows, "gone"),
             sent,
         ),
-        "marked_fraction": ratio(_marked(flows, len(sent)), sent),
+        "marked_fraction": ratio(_marked(flows, len(sent)) - _of_warmup(flows, "marked"), sent),
         "retransmitted_fraction": ratio(flows["retransmitted_packets"], sent),
         "timeouts": flows["timeouts"].astype(float),
         "fast_retransmits": flows["fast_retransmits"].astype(float),

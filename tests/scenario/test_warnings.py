@@ -158,8 +158,8 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "data in a buffer that none has chosen": (
         {"flow": {"path": ["a.reverse"]}},
-        'link "a", field reverse.buffer: is unlimited, as none is given, and data queue there: no packet is dropped, '
-        'however long the queue; give a buffer, or buffer = "unlimited" if that is meant',
+        'link "a", field reverse.buffer: is unlimited, as none is given: its queue drops no packet, however long it '
+        'grows; give a buffer, or buffer = "unlimited" if that is meant',
     ),
     "late starts": (
         {"flow": {"name": "web", "start": "90 s", "start_spread": "20 s"}},

@@ -14,6 +14,10 @@ pub struct ClassStatistics {
     pub dropped: u64,
     /// Packets that the queue marked instead of dropping them.
     pub marked: u64,
+    /// Packets that arrived in the warm-up, of those that the queue dropped.
+    pub dropped_of_warmup: u64,
+    /// Packets that arrived in the warm-up, of those that the queue marked.
+    pub marked_of_warmup: u64,
     /// Packets that were transmitted completely.
     pub sent: u64,
     /// Bytes of these packets.
@@ -53,6 +57,8 @@ impl ClassStatistics {
             arrived: link.arrived[1],
             dropped: link.dropped[1],
             marked: link.marked[1],
+            dropped_of_warmup: link.dropped_of_warmup,
+            marked_of_warmup: link.marked_of_warmup,
             sent: link.departed[1],
             sent_bytes: link.departed_bytes[1],
             waits: waits.clone(),
@@ -119,11 +125,12 @@ impl ByClass {
         measurement: &Measurement,
     ) {
         let counts = self.of(class, waiting.packet.flow);
-        let count = match signal {
-            Signal::Marked => &mut counts.marked,
-            Signal::Dropped(_) => &mut counts.dropped,
+        let (count, of_warmup) = match signal {
+            Signal::Marked { .. } => (&mut counts.marked, &mut counts.marked_of_warmup),
+            Signal::Dropped(_) => (&mut counts.dropped, &mut counts.dropped_of_warmup),
         };
         *count += measurement.index(now) as u64;
+        *of_warmup += measurement.carried_over(waiting.since, now);
     }
 
     /// Counts a packet whose transmission begins now and ends at `departure`.

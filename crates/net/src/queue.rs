@@ -5,7 +5,7 @@ mod classes;
 mod overflow;
 mod scheduler;
 
-use base::{Clock, Packet, RandomStream, Rate, Time};
+use base::{Clock, Marks, Packet, RandomStream, Rate, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::buffer::{Buffer, Occupancy};
@@ -109,7 +109,10 @@ pub(crate) enum Transmitter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// Mark of the packet: the congestion is notified explicitly (RFC 3168).
-    Marked,
+    Marked {
+        /// Whether a queue before has marked it too.
+        again: bool,
+    },
     /// Drop of the packet.
     Dropped(Cause),
 }
@@ -236,8 +239,11 @@ impl Queue {
             };
             signalled(dropped, of, victim);
         }
-        if verdict == Verdict::Mark && arriving.packet.marks.mark() {
-            signalled(Signal::Marked, class, arriving);
+        if verdict == Verdict::Mark {
+            let again = arriving.packet.marks.has(Marks::CE);
+            if arriving.packet.marks.mark() {
+                signalled(Signal::Marked { again }, class, arriving);
+            }
         }
         self.waiting.push(class, arriving.since, &arriving.packet);
         self.scheduler.joined(class, arriving.since, arriving.packet.bytes, &mut self.waiting);
@@ -323,7 +329,7 @@ impl Queue {
             match aqm.on_departure(&departing) {
                 Verdict::Pass => return true,
                 Verdict::Mark if self.dequeued.packet.marks.mark() => {
-                    signalled(Signal::Marked, class, self.dequeued);
+                    signalled(Signal::Marked { again: marks.has(Marks::CE) }, class, self.dequeued);
                     return true;
                 }
                 Verdict::Mark | Verdict::Drop => signalled(Signal::Dropped(Cause::Aqm), class, self.dequeued),

@@ -335,7 +335,10 @@ fn counted<'a>(
 ) -> impl FnMut(Signal, usize, Waiting) + 'a {
     move |signal, class, waiting| {
         match signal {
-            Signal::Marked => statistics.marked[measurement.index(now)] += 1,
+            Signal::Marked { .. } => {
+                statistics.marked[measurement.index(now)] += 1;
+                statistics.marked_of_warmup += measurement.carried_over(waiting.since, now);
+            }
             Signal::Dropped(cause) => {
                 statistics.drop_later(waiting.since, now, measurement);
                 statistics.drop_by(cause, now, measurement);

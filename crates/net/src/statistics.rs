@@ -17,6 +17,12 @@ impl Measurement {
     pub fn index(&self, now: Time) -> usize {
         usize::from(now >= self.warmup)
     }
+
+    /// Returns 1 for a packet of the warm-up of which something becomes in the measured part, otherwise 0.
+    #[inline(always)]
+    pub fn carried_over(&self, since: Time, now: Time) -> u64 {
+        u64::from(since < self.warmup && now >= self.warmup)
+    }
 }
 
 /// The counters of a link. Pairs: in the warm-up, and in the measured part.
@@ -34,6 +40,8 @@ pub struct LinkStatistics {
     pub marked: [u64; 2],
     /// Packets that arrived in the warm-up, and that the queue dropped in the measured part.
     pub dropped_of_warmup: u64,
+    /// Packets that arrived in the warm-up, and that the queue marked in the measured part.
+    pub marked_of_warmup: u64,
     /// Packets that a loss process lost before the queue; they count as arrived.
     pub lost: [u64; 2],
     /// Packets that were transmitted completely.
@@ -65,6 +73,7 @@ impl LinkStatistics {
         self.dropped_by_aqm += other.dropped_by_aqm;
         self.dropped_by_policer += other.dropped_by_policer;
         self.dropped_of_warmup += other.dropped_of_warmup;
+        self.marked_of_warmup += other.marked_of_warmup;
         self.busy += other.busy;
         self.queue_area += other.queue_area;
         self.queue_max = self.queue_max.max(other.queue_max);
@@ -90,7 +99,7 @@ impl LinkStatistics {
     /// Counts a packet that is dropped after it arrived.
     pub fn drop_later(&mut self, arrival: Time, now: Time, measurement: &Measurement) {
         self.dropped[measurement.index(now)] += 1;
-        self.dropped_of_warmup += u64::from(arrival < measurement.warmup && now >= measurement.warmup);
+        self.dropped_of_warmup += measurement.carried_over(arrival, now);
     }
 
     /// Counts the cause of a drop.

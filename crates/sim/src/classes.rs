@@ -36,6 +36,8 @@ impl ClassRow {
         F64("arrived_packets", |row| row.statistics.arrived as f64),
         F64("dropped_packets", |row| row.statistics.dropped as f64),
         F64("marked_packets", |row| row.statistics.marked as f64),
+        F64("dropped_of_warmup_packets", |row| row.statistics.dropped_of_warmup as f64),
+        F64("marked_of_warmup_packets", |row| row.statistics.marked_of_warmup as f64),
         F64("sent_packets", |row| row.statistics.sent as f64),
         F64("sent_bytes", |row| row.statistics.sent_bytes as f64),
         Seconds("wait_max_s", |row| row.statistics.waits.longest().ticks() as f64),

@@ -280,8 +280,8 @@ impl Network {
     #[inline(never)]
     fn cross_link_with_aqm(&mut self, index: u32, time: Time, packet: &mut Packet) -> Option<Time> {
         let Network { measurement, flows, accounts, .. } = self;
-        let Packet { flow, kind, bytes, ref mut marks, .. } = *packet;
-        let mark = || mark(marks, flow, kind, time, measurement, flows, accounts);
+        let bytes = packet.bytes;
+        let mark = || mark(packet, time, measurement, flows, accounts);
         self.elements.links[index as usize].arrive(time, bytes, measurement, mark)
     }
 
@@ -329,7 +329,7 @@ impl Network {
         let (queue, dropped) = (&mut self.elements.queues[index as usize], &mut self.dropped);
         let (measurement, flows, accounts) = (&self.measurement, self.flows.as_slice(), self.accounts.as_mut_slice());
         queue.arrive(now, packet, origin, measurement, &mut |signal, packet| match signal {
-            Signal::Marked => count_mark(packet.flow, packet.kind, measurement.index(now), flows, accounts),
+            Signal::Marked { again } => count_mark(&packet, again, now, measurement, flows, accounts),
             Signal::Dropped(_) => dropped.push(packet),
         });
         let (departure, lets_go) = (queue.next_departure(), queue.lets_go(now));
@@ -372,7 +372,7 @@ impl Network {
         let (queue, dropped) = (&mut self.elements.queues[index as usize], &mut self.dropped);
         let (measurement, flows, accounts) = (&self.measurement, self.flows.as_slice(), self.accounts.as_mut_slice());
         queue.depart(now, measurement, &mut |signal, packet| match signal {
-            Signal::Marked => count_mark(packet.flow, packet.kind, measurement.index(now), flows, accounts),
+            Signal::Marked { again } => count_mark(&packet, again, now, measurement, flows, accounts),
             Signal::Dropped(_) => dropped.push(packet),
         })
     }

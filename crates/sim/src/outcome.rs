@@ -102,6 +102,7 @@ impl Outcome {
         F64("lost_total", |flow| total(flow.lost)),
         F64("delivered_total", |flow| total(flow.delivered)),
         F64("gone_of_warmup_packets", |flow| flow.gone_of_warmup as f64),
+        F64("marked_of_warmup_packets", |flow| flow.marked_of_warmup as f64),
         F64("delivered_of_warmup_packets", |flow| flow.delivered_of_warmup as f64),
     ];
 

@@ -62,7 +62,7 @@ pub struct FlowStatistics {
     pub retransmitted: [u64; 2],
     /// Data packets that a queue dropped.
     pub dropped: [u64; 2],
-    /// Data packets that a queue marked instead of dropping them.
+    /// Data packets that a queue marked instead of dropping them, each once however many queues mark it.
     pub marked: [u64; 2],
     /// Data packets that links lost before a queue.
     pub lost: [u64; 2],
@@ -74,6 +74,8 @@ pub struct FlowStatistics {
     pub fast_retransmits: [u64; 2],
     /// Data packets that were sent in the warm-up, and dropped or lost in the measured part.
     pub gone_of_warmup: u64,
+    /// Data packets that were sent in the warm-up, and first marked in the measured part.
+    pub marked_of_warmup: u64,
     /// Packets that arrived in the warm-up, beyond a hole, and were delivered in order in the measured part; if some are
     /// still beyond a hole at the end of the run, those received first count as delivered first.
     pub delivered_of_warmup: u64,
@@ -108,6 +110,7 @@ impl FlowStatistics {
             timeouts: [0; 2],
             fast_retransmits: [0; 2],
             gone_of_warmup: 0,
+            marked_of_warmup: 0,
             delivered_of_warmup: 0,
         }
     }

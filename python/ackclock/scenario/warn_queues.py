@@ -11,7 +11,7 @@ from ackclock.scenario.traffic import is_tcp
 from ackclock.units import show
 
 DEFAULT_BUFFER = (
-    "is unlimited, as none is given, and data queue there: no packet is dropped, however long the queue; "
+    "is unlimited, as none is given: its queue drops no packet, however long it grows; "
     'give a buffer, or buffer = "unlimited" if that is meant'
 )
 MARKED = frozenset({"dctcp", "prague"})

@@ -57,7 +57,10 @@ fn an_early_signal_marks_a_capable_packet_and_drops_for_another_one() {
         link.arrive(Time::ZERO, packet, 0, &MEASUREMENT, &mut |signal, packet| signals.push((signal, packet)));
     }
     let found: Vec<_> = signals.iter().map(|(signal, packet)| (*signal, packet.sequence)).collect();
-    assert_eq!(found, [(Signal::Marked, 1), (Signal::Dropped(Cause::Aqm), 1), (Signal::Marked, 3)]);
+    assert_eq!(
+        found,
+        [(Signal::Marked { again: false }, 1), (Signal::Dropped(Cause::Aqm), 1), (Signal::Marked { again: false }, 3)]
+    );
     assert!(signals[0].1.marks.has(Marks::CE));
     assert_eq!((link.statistics().marked, link.statistics().dropped), ([0, 2], [0, 1]));
     assert_eq!(transmitted(&mut link), [0, 2, 3]);

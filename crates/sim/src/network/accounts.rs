@@ -1,6 +1,6 @@
 //! Counters of links and losses that are not updated for every packet.
 
-use base::{Histogram, Marks, Packet, PacketKind, Time};
+use base::{Histogram, Marks, Packet, Time};
 use net::{LinkStatistics, Measurement};
 use tcp::{LossCause, LossEvent, Recovered};
 
@@ -16,33 +16,35 @@ use crate::statistics::FlowStatistics;
 
 /// Marks a packet in its bits, and counts it; returns whether its transport is ECN-capable.
 pub(super) fn mark(
-    marks: &mut Marks,
-    flow: u32,
-    kind: PacketKind,
+    packet: &mut Packet,
     now: Time,
     measurement: &Measurement,
     flows: &[FlowSlot],
     accounts: &mut [FlowStatistics],
 ) -> bool {
-    let capable = marks.mark();
+    let again = packet.marks.has(Marks::CE);
+    let capable = packet.marks.mark();
     if capable {
-        count_mark(flow, kind, measurement.index(now), flows, accounts);
+        count_mark(packet, again, now, measurement, flows, accounts);
     }
     capable
 }
 
-/// Counts a packet that a queue marks.
+/// Counts a packet that a queue marks, unless one before has marked it.
 #[cold]
 #[inline(never)]
 pub(super) fn count_mark(
-    flow: u32,
-    kind: PacketKind,
-    index: usize,
+    packet: &Packet,
+    again: bool,
+    now: Time,
+    measurement: &Measurement,
     flows: &[FlowSlot],
     accounts: &mut [FlowStatistics],
 ) {
-    if kind.is_data() {
-        accounts[flows[flow as usize].account as usize].marked[index] += 1;
+    if packet.kind.is_data() && !again {
+        let counts = &mut accounts[flows[packet.flow as usize].account as usize];
+        counts.marked[measurement.index(now)] += 1;
+        counts.marked_of_warmup += measurement.carried_over(packet.stamp, now);
     }
 }
 
@@ -118,7 +120,7 @@ impl Network {
             let slot = &mut self.flows[packet.flow as usize];
             let counts = &mut self.accounts[slot.account as usize];
             counts.dropped[index] += 1;
-            counts.gone_of_warmup += u64::from(index == 1 && packet.stamp < self.measurement.warmup);
+            counts.gone_of_warmup += self.measurement.carried_over(packet.stamp, time);
             if let (Some(source), 1) = (slot.source(), index) {
                 // A retransmission that outlives its transfer does not count for the next one.
                 if let Some(number) = packet.sequence.checked_sub(slot.receiver.first()) {

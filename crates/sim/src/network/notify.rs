@@ -33,8 +33,7 @@ impl Network {
         let (flows, accounts) = (self.flows.as_slice(), self.accounts.as_mut_slice());
         let queue = &mut self.elements.links[index as usize];
         let (bytes, measurement) = (packet.bytes, &self.measurement);
-        let Packet { flow, kind, ref mut marks, .. } = *packet;
-        let mark = || mark(marks, flow, kind, time, measurement, flows, accounts);
+        let mark = || mark(packet, time, measurement, flows, accounts);
         let departure = queue.arrive(time, bytes, measurement, mark);
         let observers = self.observers.as_mut()?;
         if let Some(state) = queue.aqm_state().filter(|_| observers.follows_aqm()) {

@@ -82,7 +82,7 @@ impl Network {
                 let slot = &mut self.flows[packet.flow as usize];
                 let counts = &mut self.accounts[slot.account as usize];
                 counts.lost[index] += 1;
-                counts.gone_of_warmup += u64::from(index == 1 && packet.stamp < self.measurement.warmup);
+                counts.gone_of_warmup += self.measurement.carried_over(packet.stamp, now);
                 self.note_gone(now, &packet);
             }
             if let Some(observers) = &mut self.observers {

@@ -64,7 +64,7 @@ fn drops_come_as_the_control_law_says() {
 #[test]
 fn packets_are_marked_if_they_can_be() {
     let marked = signals(CodelConfig { ecn: true, ..RFC }, 1200, 500, Marks::ECT);
-    assert!(marked.iter().all(|&(signal, _)| signal == Signal::Marked));
+    assert!(marked.iter().all(|&(signal, _)| signal == Signal::Marked { again: false }));
     let dropped = signals(CodelConfig { ecn: true, ..RFC }, 1200, 500, Marks::NONE);
     assert!(dropped.iter().all(|&(signal, _)| signal == Signal::Dropped(Cause::Aqm)));
     assert_eq!(instants(&marked)[..10], instants(&dropped)[..10]);
