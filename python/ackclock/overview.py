@@ -7,6 +7,8 @@ from ackclock.scenario.contract import RANGES
 INTERVALS = 2000
 CELLS = 2_000_000
 """Most (interval, flow or link) pairs that a picture may cost; each holds a minimum and a maximum."""
+INTERVALS_OF_TRANSFERS, CELLS_OF_TRANSFERS = 40_000, 200_000
+"""The same where all flows are transfers with an end, which may come soon; nothing is recorded after it."""
 DETAIL_ROUND_TRIPS = 8
 """Length of the end that a picture magnifies, in the longest round trips."""
 DROP, LOSS, DROP_OR_LOSS, FINISH = "drop", "loss", "drop or loss", "finish"
@@ -20,7 +22,10 @@ def overview_interval_s(resolved: Resolved) -> float:
     if asked is not None:
         return asked
     elements = len(resolved.flow_names) + len(resolved.elements)
-    interval = resolved.run.duration_s / max(20, min(INTERVALS, CELLS // elements))
+    intervals = max(20, min(INTERVALS, CELLS // elements))
+    if all(flow.size_packets is not None or flow.kind == "ping" for flow in resolved.flows):
+        intervals = max(intervals, min(INTERVALS_OF_TRANSFERS, CELLS_OF_TRANSFERS // elements))
+    interval = resolved.run.duration_s / intervals
     return max(interval, RANGES["trace.overview_interval_s"].low)
 
 

@@ -10,7 +10,7 @@ from ackclock.pictures.aqm import aqm_panels
 from ackclock.pictures.delays import delay_panels
 from ackclock.pictures.dropped import drop_events
 from ackclock.pictures.magnified import is_magnified, magnified_chart
-from ackclock.pictures.parts import finishes, named_lines, window_panel
+from ackclock.pictures.parts import finishes, named_lines, shown_until_s, window_panel
 from ackclock.pictures.queues import longest_queues, queue_panel, rate_panel
 from ackclock.pictures.states import state_panels
 from ackclock.pictures.transfers import completion_panel, ping_panel
@@ -76,7 +76,8 @@ def overview_chart(
     -------
     Chart
         Of more than six flows those of groups become a band from the lowest to the highest cwnd; of more than six
-        queues the longest are drawn. If the overview magnifies the run's end, it is the chart of `magnified_chart`.
+        queues the longest are drawn. The time axis ends soon after the last of transfers that all end early. If the
+        overview magnifies the run's end, it is the chart of `magnified_chart`.
     """
     if is_magnified(overview):
         return magnified_chart(resolved, overview, reference_lines)
@@ -101,5 +102,6 @@ def overview_chart(
     width, height = SIZE_INCHES
     size = (width, height + PANEL_INCHES * (len(panels) - 2 if len(panels) > 2 else 0) + BELOW_INCHES * bool(below))
     columns = max(1, len(below))
-    wide = [replace(panel, columns=columns) for panel in panels]
+    shown = (0.0, shown_until_s(resolved, overview))
+    wide = [replace(panel, columns=columns, x_range=shown) for panel in panels]
     return Chart(resolved.title, [*wide, *below], columns, share_x=True, legend="panel", size_inches=size)

@@ -1,6 +1,7 @@
 """The parts that pictures of runs share: values that hold until the next, a band of many flows, the warm-up."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -8,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ackclock.charts import Curve, Panel, Span, StraightLine
-from ackclock.overview import FINISH
+from ackclock.overview import FINISH, overview_interval_s
 from ackclock.scenario import Resolved
 from ackclock.wording import plural
 
@@ -24,6 +25,10 @@ TIME: Final = "time [s]"
 ALIKE: Final = 0.01
 """Relative difference of values of the theory below which they are one line."""
 MOST_THEORY_LINES: Final = 3
+SHORT: Final = 0.5
+"""Part of a run that the time axis shows if all transfers are over in less."""
+STEPS: Final = 10
+"""Steps of the overview that a time axis has at least."""
 IDLE: Final = " (idle ones: the last value)"
 """Words for a band of sources that are idle at times: the overview does not say when."""
 
@@ -31,6 +36,17 @@ IDLE: Final = " (idle ones: the last value)"
 def end_s(resolved: Resolved) -> float:
     """Return the end of the run [s]."""
     return resolved.run.duration_s
+
+
+def shown_until_s(resolved: Resolved, overview: pd.DataFrame) -> float:
+    """Return the end of the time axis [s]: a little after the last of transfers that all end early, or the run's end.
+
+    Pings go on after it. It is late enough for some steps of the overview.
+    """
+    ends = finishes(overview)
+    names = [name for flow in resolved.flows if flow.kind != "ping" for name in flow.names]
+    last = max(1.1 * max((ends.get(name, inf) for name in names), default=inf), STEPS * overview_interval_s(resolved))
+    return last if last < SHORT * end_s(resolved) else end_s(resolved)
 
 
 def of_kind(overview: pd.DataFrame, kind: str) -> pd.DataFrame:
