@@ -84,7 +84,8 @@ def test_defaults_are_all_written_out() -> None:
         "undo": "linux",
         "cwnd_validation": "linux",
     }
-    buffer = {"segment_bytes": 1448, "buffer_bytes": 2_000_000, "most_buffer_bytes": 64 * 2**20, "announced": True}
+    buffer = {"segment_bytes": 1448, "buffer_bytes": 2_000_000, "most_buffer_bytes": 64 * 2**20}
+    buffer |= {"announced": True, "timestamps": True}
     receiver = {
         "ack_every": 2,
         "ack_delay_s": 0.04,
@@ -247,6 +248,16 @@ def test_transfers_are_whole_packets(size: str, packets: int | None) -> None:
 def test_receiver_windows_are_whole_packets(window: str, packets: int) -> None:
     max_window = only_flow(tcp={"max_window": window}).tcp.sender.max_window
     assert (max_window, type(max_window)) == (packets, int)
+
+
+@pytest.mark.parametrize(("timestamps", "payload"), [(True, 1448), (False, 1460)])
+def test_both_ends_know_whether_packets_have_timestamps(timestamps: bool, payload: int) -> None:
+    connection = only_flow(packet="1500 B", tcp={"preset": "linux-cubic", "timestamps": timestamps}).connection
+    assert connection is not None
+    linux = connection.receiver.linux
+    assert linux is not None
+    assert (linux.timestamps, linux.segment_bytes) == (timestamps, payload)
+    assert getattr(connection.sender, "segment_bytes", None) == payload
 
 
 def test_single_axes_override_the_preset() -> None:

@@ -335,6 +335,14 @@ pub struct LinuxReceiver {
     /// Whether ACKs announce the window, so that it limits the sender.
     #[serde(default)]
     pub announced: bool,
+    /// Whether packets have timestamps, by which the receiver measures the round trip.
+    #[serde(default = "with_timestamps")]
+    pub timestamps: bool,
+}
+
+/// Older scenarios have no such field.
+fn with_timestamps() -> bool {
+    true
 }
 
 impl LinuxReceiver {
@@ -351,6 +359,12 @@ impl LinuxReceiver {
 impl Default for LinuxReceiver {
     /// Returns the settings of a kernel as it comes, for packets of 1500 bytes with timestamps.
     fn default() -> LinuxReceiver {
-        LinuxReceiver { segment_bytes: 1448, buffer_bytes: 131_072, most_buffer_bytes: 6_291_456, announced: true }
+        LinuxReceiver {
+            segment_bytes: 1448,
+            buffer_bytes: 131_072,
+            most_buffer_bytes: 6_291_456,
+            announced: true,
+            timestamps: true,
+        }
     }
 }

@@ -51,8 +51,13 @@ fn parse(text: &str) -> Run {
 /// Returns the numbers of the ACKs that our receiver sends for the packets of a run, and the windows that they announce
 /// \[packets\].
 fn acknowledge(run: &Run) -> Vec<(u64, u64)> {
-    let linux =
-        LinuxReceiver { segment_bytes: 1448, buffer_bytes: 2_000_000, most_buffer_bytes: 67_108_864, announced: true };
+    let linux = LinuxReceiver {
+        segment_bytes: 1448,
+        buffer_bytes: 2_000_000,
+        most_buffer_bytes: 67_108_864,
+        announced: true,
+        timestamps: true,
+    };
     let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
     let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_path(CLOCK.time(RETURN_S), Time::ZERO);
     let at = |us: u64| Time::from_ticks(us * 1_000_000);
@@ -128,7 +133,13 @@ fn acks_beyond_a_hole_are_the_kernels() {
 /// Returns when the receiver sends the ACKs that it delays, in milliseconds, on a path of 300 ms; four quick ACKs have
 /// been sent for packets in the first four milliseconds. Packets from 4 on arrive at the given instants.
 fn delayed_acks(arrivals_ms: &[u64]) -> Vec<u64> {
-    let linux = LinuxReceiver { segment_bytes: 1000, buffer_bytes: 16000, most_buffer_bytes: 16000, announced: false };
+    let linux = LinuxReceiver {
+        segment_bytes: 1000,
+        buffer_bytes: 16000,
+        most_buffer_bytes: 16000,
+        announced: false,
+        timestamps: true,
+    };
     let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
     let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_path(CLOCK.time(0.3), Time::ZERO);
     let at = |ms: u64| Time::from_ticks(ms * 1_000_000_000);
@@ -148,8 +159,13 @@ fn delayed_acks(arrivals_ms: &[u64]) -> Vec<u64> {
 /// that packet, which needs none then (`tcp_ack_snd_check`); packets of the newest run hold it for a millisecond.
 #[test]
 fn a_third_run_beyond_a_hole_sends_the_held_ack() {
-    let linux =
-        LinuxReceiver { segment_bytes: 1448, buffer_bytes: 20_000, most_buffer_bytes: 20_000, announced: false };
+    let linux = LinuxReceiver {
+        segment_bytes: 1448,
+        buffer_bytes: 20_000,
+        most_buffer_bytes: 20_000,
+        announced: false,
+        timestamps: true,
+    };
     let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
     let at = |us: u64| CLOCK.time(us as f64 * 1e-6);
     let answers = |sequences: &[u64]| {
@@ -178,7 +194,13 @@ fn a_third_run_beyond_a_hole_sends_the_held_ack() {
 
 /// Returns a receiver whose buffer does not grow, and which announces windows.
 fn with_buffer(buffer_bytes: u64, selective: bool) -> Receiver {
-    let linux = LinuxReceiver { segment_bytes: 1448, buffer_bytes, most_buffer_bytes: buffer_bytes, announced: true };
+    let linux = LinuxReceiver {
+        segment_bytes: 1448,
+        buffer_bytes,
+        most_buffer_bytes: buffer_bytes,
+        announced: true,
+        timestamps: true,
+    };
     let config = ReceiverConfig { selective, linux: Some(linux), ..ReceiverConfig::default() };
     Receiver::new(&config, Dialect::Rfc, CLOCK).with_path(CLOCK.time(RETURN_S), Time::ZERO)
 }
@@ -252,8 +274,13 @@ fn a_partial_fill_is_a_duplicate_where_the_window_shrinks() {
 /// grows. It does not matter when the connection begins.
 #[test]
 fn the_first_round_trip_of_reading_begins_with_the_handshake() {
-    let linux =
-        LinuxReceiver { segment_bytes: 1448, buffer_bytes: 40_000, most_buffer_bytes: 6_291_456, announced: true };
+    let linux = LinuxReceiver {
+        segment_bytes: 1448,
+        buffer_bytes: 40_000,
+        most_buffer_bytes: 6_291_456,
+        announced: true,
+        timestamps: true,
+    };
     let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
     // Packets come each 3 ms, and the round trip is 36 ms.
     let first_growth = |start_ms: u64, service_ms: u64| {

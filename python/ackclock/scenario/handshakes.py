@@ -33,5 +33,5 @@ def handshake_settings(own: Tcp, packet_bytes: int) -> HandshakeSettings | None:
         return None
     hellos = (tcp.tls_client_hello or 0, tcp.tls_server_hello or 0) if tcp.handshake == "tls" else (0, 0)
     most = int(RANGES["flows[].traffic.connection.handshake.client_hello_packets"].high)
-    client, server = (min(most, math.ceil(hello / payload_bytes(packet_bytes))) for hello in hellos)
+    client, server = (min(most, math.ceil(hello / payload_bytes(tcp, packet_bytes))) for hello in hellos)
     return HandshakeSettings(SYN_BYTES, SYN_TIMEOUT_S, client, server)

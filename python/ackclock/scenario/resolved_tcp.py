@@ -366,6 +366,8 @@ class LinuxReceiverSettings:
     most_buffer_bytes: Annotated[int, within(f"{_LINUX}.most_buffer_bytes")]
     announced: bool = False
     """Whether ACKs announce the window, so that it limits the sender; older results lack this field."""
+    timestamps: bool = True
+    """Whether packets have timestamps, by which the receiver measures the round trip; older results lack this field."""
 
 
 _BLOCKS = "flows[].traffic.connection.receiver.blocks"

@@ -187,12 +187,13 @@ def _blocks(tcp: Tcp) -> SackBlockSettings:
 
 
 def _linux_receiver(tcp: Tcp, packet_bytes: int) -> LinuxReceiverSettings:
-    """Give the receive buffers (`tcp_rmem`) and the payload of a packet with timestamps."""
+    """Give the receive buffers (`tcp_rmem`), the payload of a packet, and whether it has timestamps."""
     return LinuxReceiverSettings(
-        segment_bytes=payload_bytes(packet_bytes),
+        segment_bytes=payload_bytes(tcp, packet_bytes),
         buffer_bytes=_set(tcp.receive_buffer),
         most_buffer_bytes=_set(tcp.receive_buffer_max),
         announced=tcp.receive_window == "autotuned",
+        timestamps=tcp.timestamps is not False,
     )
 
 
@@ -223,14 +224,18 @@ def last_packet_bytes(own: Tcp, packet_bytes: int, size: Quantity | None) -> int
     if size is None or size.unit == "pkt" or tcp.last_segment != "short":
         return None
     left = math.ceil(size.value - packet_bytes * (math.ceil(size.value / packet_bytes) - 1))
-    least = 1 + (_HEADER_BYTES if tcp.timestamps else _PLAIN_HEADER_BYTES)
+    least = 1 + _header_bytes(tcp)
     length = min(max(left, least), packet_bytes)
     return None if length == packet_bytes else length
 
 
-def payload_bytes(packet_bytes: int) -> int:
-    """Compute the payload of a packet with timestamps [B]."""
-    return max(1, packet_bytes - _HEADER_BYTES)
+def payload_bytes(tcp: Tcp, packet_bytes: int) -> int:
+    """Compute the payload of a packet [B], which has timestamps unless they are turned off."""
+    return max(1, packet_bytes - _header_bytes(tcp))
+
+
+def _header_bytes(tcp: Tcp) -> int:
+    return _PLAIN_HEADER_BYTES if tcp.timestamps is False else _HEADER_BYTES
 
 
 class _Windows:
@@ -305,7 +310,7 @@ def _selective(
         timestamps=_set(tcp.timestamps),
         ecn=_set(tcp.ecn),
         pacing=_set(tcp.pacing),
-        segment_bytes=max(1, packet_bytes - (_HEADER_BYTES if tcp.timestamps else _PLAIN_HEADER_BYTES)),
+        segment_bytes=payload_bytes(tcp, packet_bytes),
         sack=_set(tcp.sack),
         initial_window=windows.initial,
         initial_ssthresh=None if ssthresh is None or ssthresh == math.inf else float(ssthresh),

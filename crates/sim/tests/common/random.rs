@@ -512,12 +512,13 @@ fn red() -> impl Strategy<Value = RedConfig> {
 fn ends() -> impl Strategy<Value = (SenderConfig, ReceiverConfig)> {
     let classic = axes::sender().prop_map(SenderConfig::Classic);
     let selective = selective_axes::selective().prop_map(SenderConfig::Selective);
-    let buffers = (1_u32..3000, 1_u64..60_000, 0_u64..300_000, any::<bool>());
-    let linux = buffers.prop_map(|(segment_bytes, buffer_bytes, more, announced)| LinuxReceiver {
+    let buffers = (1_u32..3000, 1_u64..60_000, 0_u64..300_000, any::<bool>(), any::<bool>());
+    let linux = buffers.prop_map(|(segment_bytes, buffer_bytes, more, announced, timestamps)| LinuxReceiver {
         segment_bytes,
         buffer_bytes,
         most_buffer_bytes: buffer_bytes + more,
         announced,
+        timestamps,
     });
     let receiver = (axes::receiver(), prop::option::of(linux));
     (prop_oneof![2 => classic, 1 => selective], receiver).prop_map(|(sender, (receiver, linux))| {

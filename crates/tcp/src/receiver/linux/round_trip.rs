@@ -5,7 +5,8 @@ use base::Time;
 use super::LinuxAcks;
 
 impl LinuxAcks {
-    /// Takes a sample from the timestamp that a segment echoes, `echo_age` older than it (`tcp_rcv_rtt_measure_ts`).
+    /// Takes a sample from the timestamp that a segment echoes, `echo_age` older than it (`tcp_rcv_rtt_measure_ts`); without
+    /// timestamps the handshake's alone.
     #[inline(always)]
     pub(super) fn sample_rtt(&mut self, now: Time, stamp: Time, echo_age: u32) {
         // The ACK's timestamp is that of its sending. Both times are taken later here by the return path, rounded up to whole
@@ -25,7 +26,9 @@ impl LinuxAcks {
             // The application reads from then on (`tcp_init_buffer_space`).
             self.read_from.1 = opened;
         }
-        self.update_rtt(1000 * (now_ms - echoed_ms).max(1), false);
+        if self.common.settings.timestamps {
+            self.update_rtt(1000 * (now_ms - echoed_ms).max(1), false);
+        }
     }
 
     /// Takes the time in which a window of data arrived that ends before packet `next`, which is a round trip at least
@@ -67,5 +70,22 @@ mod tests {
             rules.sample_rtt(microseconds(141_100), microseconds(stamp), 0);
             assert_eq!(rules.rtt8_us, 8 * expected, "{stamp}");
         }
+    }
+
+    #[test]
+    fn without_timestamps_a_window_of_data_is_the_only_sample_after_the_handshake() {
+        let clock = Clock::new(1_000_000_000);
+        let at = |ms: u64| Time::from_ticks(1_000_000 * ms);
+        let settings = LinuxReceiver { timestamps: false, ..LinuxReceiver::default() };
+        let mut rules = LinuxAcks::new(settings, clock).with_path(at(20), Time::ZERO);
+        rules.begin(0);
+        rules.sample_rtt(at(40), at(20), 0);
+        assert_eq!((rules.first_rtt_us, rules.rtt8_us), (40_000, 0), "that of the handshake sets timers alone");
+        rules.measure_window(at(40), 1);
+        let window = rules.window_end - 1;
+        rules.sample_rtt(at(80), at(60), 0);
+        assert_eq!((rules.rtt8_us, rules.read_until), (0, Time::NEVER));
+        rules.measure_window(at(200), 1 + window);
+        assert_eq!(rules.rtt8_us, 8 * 160_000);
     }
 }
