@@ -43,14 +43,11 @@ def test_a_large_size_is_found_to_3_percent_in_few_tests(start: int) -> None:
     assert len(asked) <= 2 * 14
 
 
-@pytest.mark.parametrize(("least", "tests"), [(100, 4), (90, 16), (130, 16), (3, 20)])
-def test_a_search_that_was_made_before_costs_little_where_nothing_has_changed(least: int, tests: int) -> None:
-    test, asked = recording(lambda size: size >= least)
-    found = smallest(test, 100, 1000, below=98)
-    assert found.size is not None
-    assert least <= found.size <= max(least, 1.03 * least)
-    assert found.below < least
-    assert len(asked) <= tests
+@pytest.mark.parametrize("start", [1, 2, 3, 40])
+def test_no_size_below_the_least_is_tried(start: int) -> None:
+    test, asked = recording(lambda size: True)
+    assert smallest(test, start, 100, 2) == Bracket(2, 1)
+    assert min(asked) == 2
 
 
 def test_a_size_that_passes_by_chance_below_neighbours_that_fail_is_not_taken() -> None:

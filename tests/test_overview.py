@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ackclock
-from ackclock.overview import INTERVALS
+from ackclock.overview import INTERVALS, overview_interval_s
 from ackclock.pictures import overview_chart
 
 DURATION_S = 2.0
@@ -31,6 +31,23 @@ def test_the_overview_has_the_value_that_holds_through_a_pause(kind: str, of: st
                 pauses += 1
                 assert value == exact[exact["time_s"] <= (time + end) / 2.0][column].iloc[-1]
     assert pauses > 1
+
+
+@pytest.mark.parametrize(
+    ("sizes", "steps"), [(["9 pkt"], 40_000), (["1 GB"], INTERVALS), (["9 pkt", None], INTERVALS), ([], INTERVALS)]
+)
+def test_transfers_that_may_be_over_soon_have_finer_steps(sizes: list[str | None], steps: int) -> None:
+    ping = {"name": "ping", "path": ["l"], "traffic": {"kind": "ping"}}
+    flows = [
+        {"name": f"f{place}", "path": ["l"], **({} if size is None else {"size": size})}
+        for place, size in enumerate(sizes)
+    ]
+    document = {
+        "link": [{"name": "l", "rate": "10 Mbit/s", "delay": "10 ms", "buffer": "50 pkt"}],
+        "flow": [*flows, ping],
+        "run": {"duration": "60 s"},
+    }
+    assert overview_interval_s(ackclock.resolve(document)) == pytest.approx(60.0 / steps)
 
 
 def axis(duration: str = "60 s", **flow: object) -> tuple[float, float]:

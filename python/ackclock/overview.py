@@ -23,10 +23,23 @@ def overview_interval_s(resolved: Resolved) -> float:
         return asked
     elements = len(resolved.flow_names) + len(resolved.elements)
     intervals = max(20, min(INTERVALS, CELLS // elements))
-    if all(flow.size_packets is not None or flow.kind == "ping" for flow in resolved.flows):
+    if _may_be_over_soon(resolved):
         intervals = max(intervals, min(INTERVALS_OF_TRANSFERS, CELLS_OF_TRANSFERS // elements))
     interval = resolved.run.duration_s / intervals
     return max(interval, RANGES["trace.overview_interval_s"].low)
+
+
+def _may_be_over_soon(resolved: Resolved) -> bool:
+    """Return whether all flows but pings are transfers that the links can carry in less than half of the run."""
+    sizes = [flow.size_packets for flow in resolved.flows if flow.kind != "ping"]
+    if not sizes or None in sizes:
+        return False
+    least_s = (
+        flow.size_packets * max((resolved.elements[at].service_s(flow.packet_bytes) for at in flow.path), default=0.0)
+        for flow in resolved.flows
+        if flow.size_packets is not None
+    )
+    return max(least_s) < resolved.run.duration_s / 2.0
 
 
 def overview_detail_s(resolved: Resolved) -> float | None:

@@ -19,7 +19,7 @@ from ackclock.advice.bench import (
     round_trips_s,
 )
 from ackclock.advice.buffer_rules import buffer_rules
-from ackclock.advice.judge import MORE_LOSS, has_transfers, losses_without_control
+from ackclock.advice.judge import LOSS_OF, MORE_LOSS, SHARE, has_transfers, losses_without_control
 from ackclock.advice.knobs import Knob, buffer_knobs, static_knob
 from ackclock.advice.lengths import Length, length_for
 from ackclock.advice.records import BeforeAfter, Recommendation, Rule
@@ -132,7 +132,7 @@ def _answer(bench: Bench, found: Answer) -> str:
             f"Keep {_present(found)}: the targets are met, and {fewer}, the least that meet them, save next to no delay"
         )
     if found.is_enough:
-        return f"{' and '.join(texts)}: {least}. {_waiting(found.before, found.after)}"
+        return f"{' and '.join(texts)}: {least}. {_waiting(found)}"
     missed = [*found.confirming.missed(found.before), *found.confirming.too_late(found.before)]
     missed = missed or [*found.judge.missed(found.base), *found.judge.too_late(found.base)]
     return f"{' and '.join(texts)}: {least}. Now {'; '.join(missed)}"
@@ -142,14 +142,16 @@ def _present(found: Answer) -> str:
     return " and ".join(_at(knob, knob.present) for knob in found.knobs)
 
 
-def _waiting(before: Result, after: Result) -> str:
+def _waiting(found: Answer) -> str:
     """Say what the queue of the present size costs the flow that it costs most."""
+    before, after = found.before, found.after
     old, new = round_trips_s(before), round_trips_s(after)
     name = _slowed_most(before, after)
     whose = "" if len(old) == 1 else f" of {name}"
     of_all = "95% of the round trips" if has_percentiles(before) else "mean round trips"
+    only = "" if _spared(found) else "only "
     return (
-        f"More only make packets wait: {of_all}{whose} are {'up to ' * has_percentiles(before)}{seconds(old[name])} "
+        f"More {only}make packets wait: {of_all}{whose} are {'up to ' * has_percentiles(before)}{seconds(old[name])} "
         f"instead of {seconds(new[name])}"
     )
 
@@ -174,32 +176,30 @@ def _nothing_meets(bench: Bench, found: Answer) -> str:
             f"Keep {_present(found)}: {sizes} are the least that give {_targets(bench, found)} in the search, but "
             f"neither these nor larger ones next to them do {found.confirmation.words}"
         )
-    most = failed.ample if bench.targets.loss is None else failed.longest
-    # As the search had them: what came before with the size found, and what comes after with an ample one.
-    others = {knob: float(bracket.size) for knob, bracket in found.brackets.items() if bracket.size is not None}
-    others = {knob: others.get(knob, float(knob.ample)) for knob in found.knobs if knob != failed}
-    run = found.trials.run([{**others, failed: float(most)}], "")[0]
-    missed, beside = found.judge.missed(run), "".join(f" and {_at(knob, size)}" for knob, size in others.items())
+    if found.is_enough:
+        return f"Keep {_present(found)}: the targets are met, and no smaller sizes are known to meet them"
+    most = {knob: float(found.judge.most(knob)) for knob in found.knobs}
+    (run,) = found.trials.run([most], "")
+    missed, sizes = found.judge.missed(run), " and ".join(_at(knob, size) for knob, size in most.items())
     if not missed:
-        return _too_much(
-            bench, found, f"{_at(failed, most)}{beside}", {**others, failed: float(neighbour(most))}, failed
-        )
+        return _too_much(bench, found, sizes, {knob: float(neighbour(int(size))) for knob, size in most.items()})
     offers = any(flow.kind in {"web", "datagrams"} for flow in bench.resolved.flows)
     is_lossy = bench.targets.loss is not None and found.judge.worst_loss(run) > bench.targets.loss
     remedy = ". The load has to fall, or the rate to rise" if offers and is_lossy else ""
     return (
-        f"No buffer of up to {_at(failed, most)} gives {_targets(bench, found)}: with that many{beside} "
+        f"No buffer of up to {sizes} gives {_targets(bench, found)}: with {'that' if len(most) == 1 else 'so'} many "
         f"{'; '.join(missed)}{remedy}"
     )
 
 
-def _too_much(bench: Bench, found: Answer, sizes: str, above: Sizes, failed: Knob) -> str:
+def _too_much(bench: Bench, found: Answer, sizes: str, above: Sizes) -> str:
     """Say that the largest size meets the targets, and its neighbour above does not, so that the search trusts none."""
     (run,) = found.trials.run([above], "the size above the largest")
     missed = "; ".join(found.judge.missed(run)) or f"the search was over after {MOST_RUNS} simulations"
+    larger = " and ".join(_at(knob, size) for knob, size in above.items())
     return (
         f"Keep {_present(found)}: {sizes}, the most that was tried, meet the targets ({_targets(bench, found)}), but "
-        f"with {_at(failed, above[failed])} {missed}, so that no size is known to meet them"
+        f"with {larger} {missed}, so that no size is known to meet them"
     )
 
 
@@ -208,7 +208,30 @@ def _at(knob: Knob, size: float) -> str:
 
 
 def _targets(bench: Bench, found: Answer) -> str:
-    return bench.targets.text_of_transfers if has_transfers(found.base) else bench.targets.text
+    """Write the targets, of links and of flows; of links that ACKs alone cross the throughput counts."""
+    if has_transfers(found.base):
+        return bench.targets.text_of_transfers + _spared(found)
+    of_data = [knob.place for knob in found.knobs if knob.links not in found.judge.of_acks]
+    what = "throughput" if not of_data else "utilisation"
+    where = f" of {of_data[0]}" if 0 < len(of_data) < len(found.knobs) else ""
+    first = f"at least {percent(bench.targets.utilisation)} of the {what}{where} that an ample one gives"
+    return bench.targets.text_of(first) + _spared(found)
+
+
+def _spared(found: Answer) -> str:
+    """Name what smaller sizes would do to flows, where that is all that speaks against them."""
+    sizes = found.sizes or {}
+    below = [{**sizes, knob: float(found.brackets[knob].below)} for knob in sizes if found.brackets[knob].below > 0]
+    runs = [found.trials.run([one], "")[0] for one in below]
+    names = dict.fromkeys(name for run in runs for name in found.judge.names_of_missed(run))
+    own = [name for name in names if name.startswith((SHARE, LOSS_OF))]
+    texts = [
+        f"a share for each flow of {name.removeprefix(SHARE)}"
+        if name.startswith(SHARE)
+        else f"no more loss of {name.removeprefix(LOSS_OF)}"
+        for name in own
+    ]
+    return f", and {' and '.join(texts)}" if texts else ""
 
 
 def _limit(found: Answer) -> str:
@@ -221,6 +244,8 @@ def _limit(found: Answer) -> str:
         f"No buffer at {knob.place} meets all targets: {number(size)} packets are the least for the others, and with "
         f"them {late}"
     )
+    if within is None:
+        return f"{text}; the search was over before it had tried smaller ones"
     if within < 1.0:
         return f"{text}; no smaller one makes the round trips short enough"
     others = elsewhere(found.sizes or {}, knob)
@@ -269,8 +294,9 @@ def _remarks(bench: Bench, found: Answer, others: list[Knob]) -> Iterator[str]:
             yield f"{confirmed}, {found.confirmation.words}: utilisation {used}, loss {loss}"
     if not found.is_settled:
         yield "the least of each depends on the other: smaller ones may do, which the search did not settle"
+    yield from _refuted(found)
+    yield from _by_luck(found)
     for knob in found.knobs:
-        yield from _refuted(knob, found)
         yield from _of_rule(knob, found)
         yield from _less_busy(knob, found)
     yield from _of_no_buffer(found)
@@ -278,14 +304,30 @@ def _remarks(bench: Bench, found: Answer, others: list[Knob]) -> Iterator[str]:
         yield f"the buffers of {' and '.join(knob.place for knob in others)} were left as they are"
 
 
-def _refuted(knob: Knob, found: Answer) -> Iterator[str]:
+def _refuted(found: Answer) -> Iterator[str]:
     """Name the sizes that meet the targets in the runs of the search alone."""
-    sizes = sorted(found.trials.refuted.get(knob, ()))
-    if sizes:
-        yield (
-            f"{' and '.join(map(number, sizes))} packets at {knob.place} meet the targets in the runs of the search "
-            f"alone: they do not {found.confirmation.words}"
-        )
+    refuted = found.trials.refuted
+    if not refuted:
+        return
+    if len(found.knobs) == 1:
+        (knob,) = found.knobs
+        sizes = f"{' and '.join(map(number, sorted(one[knob] for one in refuted)))} packets at {knob.place}"
+    else:
+        sizes = "; ".join(" with ".join(_at(knob, size) for knob, size in one.items()) for one in refuted)
+    yield f"{sizes} meet the targets in the runs of the search alone: they do not {found.confirmation.words}"
+
+
+def _by_luck(found: Answer) -> Iterator[str]:
+    """Name the sizes above the answer that miss a target in the runs of the search."""
+    for knob, size in (found.sizes or {}).items():
+        others = elsewhere(found.sizes or {}, knob)
+        tried = [one for one in found.trials.tried.get(knob, {}).values() if elsewhere(one, knob) == others]
+        larger = [one[knob] for one in tried if one[knob] > size and found.judge.missed(found.trials.run([one], "")[0])]
+        if larger:
+            yield (
+                f"{' and '.join(map(number, sorted(larger)))} packets at {knob.place} are more and miss a target in "
+                "these runs: near the answer a small change decides"
+            )
 
 
 def _less_busy(knob: Knob, found: Answer) -> Iterator[str]:
@@ -311,8 +353,10 @@ def _of_no_buffer(found: Answer) -> Iterator[str]:
     for name in after if found.changes else ():
         if after[name] > before[name] + MORE_LOSS:
             losses = f"{percent(after[name])} of its packets instead of {percent(before[name])}"
-            others = f"with ample buffers {percent(ample[name])}: only a queue that serves flows in turn spares it"
-            yield f"{name} loses {losses}, and {others}"
+            remedy = (
+                ": only a queue that serves flows in turn spares it" if ample[name] > before[name] + MORE_LOSS else ""
+            )
+            yield f"{name} loses {losses}, and with ample buffers {percent(ample[name])}{remedy}"
 
 
 def _of_rule(knob: Knob, found: Answer) -> Iterator[str]:

@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 
-from ackclock.advice.bench import of_link, of_longest_round_trip, throughputs_of_each
+from ackclock.advice.bench import of_longest_round_trip, throughputs_of_each
+from ackclock.advice.knobs import Knob
 from ackclock.advice.targets import Targets
-from ackclock.findings import mean
+from ackclock.findings import FULL, mean
 from ackclock.result import Result
 from ackclock.scenario.copies import described_name
 from ackclock.wording import amount, percent, seconds
 
+SHARE, LOSS_OF = "share of ", "loss of "
+"""Beginnings of the names of targets that single flows have."""
 LEAST_SHARE = 0.02
 """Throughput of a flow, as a fraction of the mean of its [[flow]] with ample sizes, below which it is starved."""
 MORE_STARVED = 0.05
@@ -38,6 +41,10 @@ class Judge:
     links: tuple[tuple[str, ...], ...]
     reference: Result
 
+    def most(self, knob: Knob) -> int:
+        """Give the largest size that is tried [pkt]: an ample one, or for a target of the loss the longest."""
+        return knob.ample if self.targets.loss is None else knob.longest
+
     def missed(self, result: Result) -> list[str]:
         """Say which targets a larger size could reach are missed."""
         return [text for _, text in self._misses(result)]
@@ -53,7 +60,7 @@ class Judge:
             if text := self._late(result):
                 yield "time of transfers", text
         else:
-            for group in self.links:
+            for group in (one for one in self.links if one not in self._before_full_ones):
                 yield from self._slowed(result, group) if group in self.of_acks else self._idle(result, group)
         yield from self._starved(result)
         yield from self._lossy(result)
@@ -70,9 +77,8 @@ class Judge:
 
     def worst_loss(self, result: Result) -> float:
         """Give the largest loss at a link that is judged [1]."""
-        return max(
-            float(of_link(name, "loss_fraction")(result)["mean"] or 0.0) for group in self.links for name in group
-        )
+        judged = {name for group in self.links for name in group}
+        return max(mean(row, "loss_fraction") for row in result.summary["links"] if row["name"] in judged)
 
     @cached_property
     def of_acks(self) -> dict[tuple[str, ...], frozenset[str]]:
@@ -89,6 +95,21 @@ class Judge:
                 here = (flow for flow in flows if indices & set(flow.return_path) and not judged & set(flow.path))
                 found[group] = frozenset(described_name(flow.name) for flow in here)
         return found
+
+    @cached_property
+    def _before_full_ones(self) -> frozenset[tuple[str, ...]]:
+        """The links that are not full with ample sizes, while all their data go on to one that is: that one counts."""
+        resolved = self.reference.resolved
+        full = [group for group in self.links if _utilisation(self.reference, group) >= FULL]
+        later = {resolved.element_indices[name] for group in full for name in group}
+        flows = [flow for flow in resolved.flows if flow.kind != "ping"]
+        found = set()
+        for group in (one for one in self.links if one not in full):
+            indices = {resolved.element_indices[name] for name in group}
+            rests = [flow.path[place + 1 :] for flow in flows for place, at in enumerate(flow.path) if at in indices]
+            if rests and all(later.intersection(rest) for rest in rests):
+                found.add(group)
+        return frozenset(found)
 
     def _idle(self, result: Result, group: tuple[str, ...]) -> Iterator[tuple[str, str]]:
         found, ample = (_utilisation(one, group) for one in (result, self.reference))
@@ -117,7 +138,7 @@ class Judge:
             if starved > otherwise + MORE_STARVED * len(found[name]):
                 many = len(found[name])
                 who = f"{name} gets" if many == 1 else f"{starved} of the {many} flows of {name} get"
-                yield f"share of {name}", f"{who} less than {percent(LEAST_SHARE)} of the mean with ample sizes"
+                yield f"{SHARE}{name}", f"{who} less than {percent(LEAST_SHARE)} of the mean with ample sizes"
 
     def _lossy(self, result: Result) -> Iterator[tuple[str, str]]:
         """Name the flows without a congestion control that lose more than with ample sizes."""
@@ -125,7 +146,7 @@ class Judge:
         for name, loss in ample.items():
             if found.get(name, 0.0) > loss + MORE_LOSS:
                 losses = f"{amount(found[name], '1')} of its packets, and {amount(loss, '1')} with ample ones"
-                yield f"loss of {name}", f"{name} loses {losses}"
+                yield f"{LOSS_OF}{name}", f"{name} loses {losses}"
 
     def _late(self, result: Result) -> str:
         found, ample = (_slowest_s(one) for one in (result, self.reference))
@@ -143,7 +164,10 @@ def _takes(time_s: float) -> str:
 
 
 def _utilisation(result: Result, group: tuple[str, ...]) -> float:
-    return sum(float(of_link(name, "utilisation_fraction")(result)["mean"] or 0.0) for name in group) / len(group)
+    links = set(group)
+    return sum(mean(row, "utilisation_fraction") for row in result.summary["links"] if row["name"] in links) / len(
+        links
+    )
 
 
 def _rates(result: Result) -> dict[str, float]:

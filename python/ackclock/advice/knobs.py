@@ -79,6 +79,11 @@ class Knob:
         return f"each of the {len(self.names)} {kind} like {self.names[0]}"
 
     @property
+    def least(self) -> int:
+        """The smallest size that is tried [pkt]: a buffer of one packet holds only the one in transmission."""
+        return 2 if self.what == "buffer" else 1
+
+    @property
     def longest(self) -> int:
         """The largest size that is tried for the sake of a loss [pkt]."""
         return max(self.ample, ceil(LONGEST_QUEUE_S * self.packet_rate))

@@ -127,8 +127,10 @@ def length_for(resolved: Resolved, near: float, far: float, targets: Targets) ->
     if warmup + measured > longest:
         warmup = min(warmup, longest / 3.0)
         measured = min(measured, longest - warmup)
-    warmup += start
-    return Length(_rounded_up(warmup + measured), _rounded_up(warmup), replications)
+    warmup, duration = _rounded_up(warmup + start), _rounded_up(warmup + start + measured)
+    if duration - warmup < measured:
+        duration = warmup + _rounded_up(measured)
+    return Length(duration, warmup, replications)
 
 
 def _replications(resolved: Resolved) -> int:

@@ -11,7 +11,6 @@ RESOLUTION = 0.03
 """Relative width of the bracket at which the search ends; below 33 it ends at the exact size."""
 NEIGHBOUR = 0.1
 """Relative distance to the neighbour above, which must pass too."""
-LEAST = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ def neighbour(size: int) -> int:
     return max(size + 1, ceil(size * (1.0 + NEIGHBOUR)))
 
 
-def smallest(test: Test, start: int, most: int, below: int | None = None) -> Bracket:
+def smallest(test: Test, start: int, most: int, least: int = 1) -> Bracket:
     """Find the smallest size that passes, and whose neighbour above passes too.
 
     Each step tests a size and its neighbour above: a size that passes by chance alone does not end the search below a
@@ -49,17 +48,15 @@ def smallest(test: Test, start: int, most: int, below: int | None = None) -> Bra
         Where the search begins, such as a rule's answer.
     most : int
         The largest size that is tried.
-    below : int, optional
-        A size that is expected not to pass where `start` is expected to be the smallest that does: both are tested
-        first, so that a search that was made before costs little where nothing has changed.
+    least : int
+        The smallest size that is tried.
 
     Returns
     -------
     Bracket
         The size, to within 3%, and the largest below it that failed.
     """
-    first = min(max(start, LEAST), most)
-    low, high = _bracket(test, first, most, first // 2 if below is None else below)
+    low, high = _bracket(test, min(max(start, least), most), most, least)
     if high is None:
         return Bracket(None, low)
     while high - low > max(1, ceil(RESOLUTION * high)):
@@ -68,15 +65,12 @@ def smallest(test: Test, start: int, most: int, below: int | None = None) -> Bra
     return Bracket(high, low)
 
 
-def _bracket(test: Test, size: int, most: int, below: int) -> tuple[int, int | None]:
-    """Lower a size, and halve it, until one does not hold, or double it until one holds: give both; None if none holds.
-
-    Below the first size, `below` is tried first.
-    """
+def _bracket(test: Test, size: int, most: int, least: int) -> tuple[int, int | None]:
+    """Halve a size until one does not hold, or double it until one holds: give both; None if none holds."""
     if _holds(test, size):
-        while size > LEAST and _holds(test, below):
-            size, below = below, below // 2
-        return (below if size > LEAST else 0), size
+        while size > least and _holds(test, max(least, size // 2)):
+            size = max(least, size // 2)
+        return (max(least, size // 2) if size > least else least - 1), size
     while size < most:
         low, size = size, min(2 * size, most)
         if _holds(test, size):

@@ -69,7 +69,7 @@ class SizeTable:
 
     @property
     def _usual(self) -> Sizes:
-        """Sizes with those of the other knobs that most rows have."""
+        """Sizes with those of the other knobs that a row has unless it says otherwise."""
         return self._tried[-1] if self._tried else self._ample
 
     @cached_property
@@ -140,10 +140,9 @@ class SizeTable:
 
     def _doubt(self, sizes: Sizes) -> str:
         """Say of a size below the least that meets the targets why it is not the least."""
-        size = sizes[self.knob]
-        if size in self.trials.refuted.get(self.knob, ()):
+        if sizes in self.trials.refuted:
             return "refuted"
-        is_below = self.sizes is not None and size < self.sizes[self.knob]
+        is_below = self.sizes is not None and sizes[self.knob] < self.sizes[self.knob]
         return "by chance" if is_below and self._is_usual(sizes) else ""
 
 

@@ -1,6 +1,6 @@
 """The search of one or several sizes: every one as small as the targets allow, confirmed by other random numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import nan
 
@@ -12,7 +12,7 @@ from ackclock.advice.knobs import Knob
 from ackclock.advice.lengths import LONE_CYCLES, Length
 from ackclock.advice.search import Bracket, neighbour
 from ackclock.advice.size_table import SizeTable
-from ackclock.advice.trials import Sizes, Trials, elsewhere
+from ackclock.advice.trials import Reach, Sizes, Trials, elsewhere
 from ackclock.result import Result
 
 CONFIRMATIONS = 3
@@ -141,15 +141,13 @@ def search_sizes(bench: Bench, knobs: Sequence[Knob], length: Length) -> Answer:
     base, reference = trials.run([{}, ample], "the scenario as it is, and with ample sizes")
     links = tuple(dict.fromkeys(knob.links for knob in knobs))
     judge = Judge(bench.targets, links, reference)
-    brackets, sizes, is_settled = search_each(trials, judge, ample)
+    brackets, sizes, is_settled = search_each(trials, judge)
     found = Answer(tuple(knobs), brackets, sizes, trials, judge, judge, base, base, base, base, is_settled)
     return found if sizes is None else _confirmed(found, ample)
 
 
-def search_each(
-    trials: Trials, judge: Judge, ample: Mapping[Knob, float]
-) -> tuple[dict[Knob, Bracket], dict[Knob, float] | None, bool]:
-    """Search one knob after the other, and each again while the sizes of its others have changed since.
+def search_each(trials: Trials, judge: Judge) -> tuple[dict[Knob, Bracket], dict[Knob, float] | None, bool]:
+    """Search a size; of several all in step, then each with the others as found, until none can be smaller.
 
     Parameters
     ----------
@@ -157,36 +155,49 @@ def search_each(
         Where the simulations run.
     judge : Judge
         The targets.
-    ample : mapping of Knob to float
-        The sizes that others have in the first search [pkt].
 
     Returns
     -------
     brackets : dict
         The outcome of the last search of each.
     sizes : dict, optional
-        The sizes [pkt]; None if no size of a knob passes.
+        The sizes [pkt]; None if none pass.
     is_settled : bool
         Whether each was searched with the others as found.
     """
-    sizes, brackets, searched_with = dict(ample), dict[Knob, Bracket](), dict[Knob, Sizes]()
+    most = {knob: judge.most(knob) for knob in trials.knobs}
 
     def passes(result: Result) -> bool:
         return not judge.missed(result)
 
+    if len(most) == 1:
+        (only,) = trials.knobs
+        bracket = trials.search(only, {}, Reach(only.start, most[only]), passes)
+        return {only: bracket}, None if bracket.size is None else {only: float(bracket.size)}, True
+    sizes = trials.search_in_step(most, passes)
+    if sizes is None:
+        return {knob: Bracket(None, largest) for knob, largest in most.items()}, None, True
+    return _lowered(trials, sizes, passes)
+
+
+def _lowered(
+    trials: Trials, sizes: dict[Knob, float], passes: Callable[[Result], bool]
+) -> tuple[dict[Knob, Bracket], dict[Knob, float], bool]:
+    """Lower each of several sizes that pass as far as the others, as they are by then, allow."""
+    brackets = {knob: Bracket(int(size), 0) for knob, size in sizes.items()}
+    searched_with: dict[Knob, Sizes] = {}
     for _ in range(SEARCHES_OF_EACH * len(sizes)):
         knob = next((one for one in sizes if searched_with.get(one) != elsewhere(sizes, one)), None)
         if knob is None:
             return brackets, sizes, True
-        if knob in brackets and trials.bench.spent:
+        if trials.bench.spent:
             break
+        largest, failed = int(sizes[knob]), brackets[knob].below
         searched_with[knob] = elsewhere(sizes, knob)
-        most = knob.ample if judge.targets.loss is None else knob.longest
-        brackets[knob] = trials.search(knob, searched_with[knob], most, passes, brackets.get(knob))
-        size = brackets[knob].size
-        if size is None:
-            return brackets, None, True
-        sizes[knob] = float(size)
+        found = trials.search(knob, searched_with[knob], Reach(failed or largest // 2, largest), passes)
+        # Where even this size does not hold with larger ones elsewhere, it is as small as it can be.
+        brackets[knob] = Bracket(found.size or largest, found.below if found.size else 0)
+        sizes = {**sizes, knob: float(found.size or largest)}
     return brackets, sizes, False
 
 
@@ -201,14 +212,10 @@ def _confirmed(found: Answer, ample: dict[Knob, float]) -> Answer:
             found = _smaller(found)
             (searched,) = found.trials.run([found.sizes or {}], "the answer")
             return replace(found, found=searched)
-        _refute(found)
-        found = replace(found, sizes={knob: float(neighbour(int(size))) for knob, size in (found.sizes or {}).items()})
+        found.trials.refuted.append(found.sizes or {})
+        above = {knob: float(neighbour(int(size))) for knob, size in (found.sizes or {}).items()}
+        found = replace(found, sizes=above, is_settled=len(above) == 1)
     return replace(found, sizes=None)
-
-
-def _refute(found: Answer) -> None:
-    for knob, size in (found.sizes or {}).items():
-        found.trials.refuted.setdefault(knob, set()).add(size)
 
 
 def _smaller(found: Answer) -> Answer:
@@ -224,15 +231,15 @@ def _smaller(found: Answer) -> Answer:
             if not found.confirming.missed(after):
                 found = other
                 break
-            found.trials.refuted.setdefault(knob, set()).add(smaller)
+            found.trials.refuted.append(sizes)
     return found
 
 
 def _tried_between(found: Answer, knob: Knob, size: float) -> list[float]:
     """Give the sizes that hold in the search, above the largest that does not and below a size, unrefuted ones."""
-    refuted = found.trials.refuted.get(knob, set())
+    refuted = {sizes[knob] for sizes in found.trials.refuted}
     below = found.brackets[knob].below
-    tried = {one: others for one, others in found.trials.tried[knob].items() if below < one < size}
+    tried = {one: others for one, others in found.trials.tried.get(knob, {}).items() if below < one < size}
     return [
         one
         for one, others in sorted(tried.items())
@@ -245,10 +252,15 @@ def _with_neighbour(found: Answer, knob: Knob, sizes: Sizes) -> list[Result]:
     return found.trials.run([sizes, above], "a smaller size and its neighbour above")
 
 
-def largest_within(answer: Answer, knob: Knob) -> float:
-    """Find the largest size of a knob whose round trips are short enough, the others as found; 0 if none is."""
-    judge = answer.judge
-    others = elsewhere(answer.sizes or {}, knob)
+def largest_within(answer: Answer, knob: Knob) -> float | None:
+    """Find the largest size of a knob whose round trips are short enough, the others as found.
+
+    It is 0 if none is, and None if the search is over.
+    """
+    judge, others = answer.judge, elsewhere(answer.sizes or {}, knob)
     most = int((answer.sizes or {}).get(knob, knob.ample))
-    bracket = answer.trials.search(knob, others, most, lambda result: bool(judge.too_late(result)))
+    reach = Reach(knob.start, most)
+    bracket = answer.trials.search(knob, others, reach, lambda result: bool(judge.too_late(result)))
+    if answer.trials.bench.spent:
+        return None
     return float(most) if bracket.size is None else max(0.0, float(min(bracket.size - 1, most)))

@@ -14,6 +14,22 @@ Sizes = Mapping[Knob, float]
 """A size for each knob that does not have the scenario's own."""
 
 
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Sizes that a search tries.
+
+    Parameters
+    ----------
+    start : int
+        The first one [pkt].
+    most : int
+        The largest one [pkt].
+    """
+
+    start: int
+    most: int
+
+
 @dataclass
 class Trials:
     """Runs of the scenario with sizes changed, all of one length and with common random numbers.
@@ -28,15 +44,15 @@ class Trials:
         The sizes that may change.
     tried : dict
         The sizes of each knob that its last search has simulated, with the sizes that the others had.
-    refuted : dict
-        Those that meet the targets there, but not with other random numbers.
+    refuted : list of mapping
+        The sizes of all knobs that meet the targets there, but not in the runs of the confirmation.
     """
 
     bench: Bench
     length: Length
     knobs: tuple[Knob, ...]
     tried: dict[Knob, dict[float, Sizes]] = field(default_factory=dict)
-    refuted: dict[Knob, set[float]] = field(default_factory=dict)
+    refuted: list[Sizes] = field(default_factory=list)
 
     def run(self, sizes: Sequence[Sizes], what: str, length: Length | None = None) -> list[Result]:
         """Simulate several choices of sizes."""
@@ -45,13 +61,8 @@ class Trials:
         ]
         return self.bench.run_all(changes, what, length or self.length)
 
-    def search(
-        self, knob: Knob, others: Sizes, most: int, passes: Callable[[Result], bool], earlier: Bracket | None = None
-    ) -> Bracket:
-        """Find the smallest size of a knob that passes, with the others as given and with their neighbours above.
-
-        It begins at what an earlier search has found, with other sizes of the others.
-        """
+    def search(self, knob: Knob, others: Sizes, reach: Reach, passes: Callable[[Result], bool]) -> Bracket:
+        """Find the smallest size of a knob that passes, with the others as given and with their neighbours above."""
         tried = self.tried.setdefault(knob, {})
         if any(elsewhere(sizes, knob) != others for sizes in tried.values()):
             tried.clear()
@@ -64,15 +75,31 @@ class Trials:
             what = f"{knob.what} of {' and '.join(map(number, sizes))} packets at {knob.place}"
             runs = self.run(choices, f"{what}, up to simulation {MOST_RUNS}")
             passed = dict(zip(sizes, map(passes, runs), strict=True))
-            above = {other: size if size == other.ample else neighbour(int(size)) for other, size in others.items()}
-            if above != others and all(passed.values()):
+            if others and all(passed.values()):
+                above = {other: float(neighbour(int(size))) for other, size in others.items()}
                 (run,) = self.run([{**above, knob: sizes[0]}], f"{what}, larger elsewhere")
                 passed[sizes[0]] = passes(run)
             return passed
 
-        if earlier is None or earlier.size is None:
-            return smallest(test, knob.start, most)
-        return smallest(test, earlier.size, most, earlier.below)
+        return smallest(test, reach.start, reach.most, knob.least)
+
+    def search_in_step(self, most: Mapping[Knob, int], passes: Callable[[Result], bool]) -> dict[Knob, float] | None:
+        """Find the smallest sizes that pass with all of them the same part of the largest; None if none do."""
+        first = max(self.knobs, key=lambda knob: most[knob])
+
+        def at(size: int) -> dict[Knob, float]:
+            part = size / most[first]
+            return {knob: float(max(knob.least, round(part * most[knob]))) for knob in self.knobs}
+
+        def test(sizes: Sequence[int]) -> dict[int, bool]:
+            if self.bench.spent:
+                return dict.fromkeys(sizes, False)
+            what = f"{first.what}s in step, {' and '.join(map(number, sizes))} packets at {first.place}"
+            runs = self.run([at(size) for size in sizes], f"{what}, up to simulation {MOST_RUNS}")
+            return dict(zip(sizes, map(passes, runs), strict=True))
+
+        bracket = smallest(test, first.start, most[first], first.least)
+        return None if bracket.size is None else at(bracket.size)
 
 
 def elsewhere(sizes: Sizes, knob: Knob) -> Sizes:
