@@ -29,7 +29,7 @@ state = true
 cwnd = true
 losses = true
 """
-LATER = 'delay_process = { kind = "steps", steps = [["0 s", "0 ms"], ["6 s", "900 ms"]] }'
+LATER = 'delay_process = { kind = "steps", steps = [["0 s", "0 ms"], ["6 s", "700 ms"]] }'
 SOONER = 'delay_process = { kind = "steps", steps = [["0 s", "20 ms"], ["6 s", "0 ms"]] }'
 WINDOW = 'tcp = { preset = "linux-cubic", max_window = "30 pkt", timestamps = TIMESTAMPS }'
 

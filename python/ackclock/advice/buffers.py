@@ -219,17 +219,16 @@ def _targets(bench: Bench, found: Answer) -> str:
 
 
 def _spared(found: Answer) -> str:
-    """Name what smaller sizes would do to flows, where that is all that speaks against them."""
+    """Name what smaller sizes would do to flows, where nothing else speaks against them."""
     sizes = found.sizes or {}
     below = [{**sizes, knob: float(found.brackets[knob].below)} for knob in sizes if found.brackets[knob].below > 0]
-    runs = [found.trials.run([one], "")[0] for one in below]
-    names = dict.fromkeys(name for run in runs for name in found.judge.names_of_missed(run))
-    own = [name for name in names if name.startswith((SHARE, LOSS_OF))]
+    missed = [found.judge.names_of_missed(found.trials.run([one], "")[0]) for one in below]
+    names = [name for one in missed for name in one if all(other.startswith((SHARE, LOSS_OF)) for other in one)]
     texts = [
         f"a share for each flow of {name.removeprefix(SHARE)}"
         if name.startswith(SHARE)
         else f"no more loss of {name.removeprefix(LOSS_OF)}"
-        for name in own
+        for name in dict.fromkeys(names)
     ]
     return f", and {' and '.join(texts)}" if texts else ""
 
@@ -353,9 +352,8 @@ def _of_no_buffer(found: Answer) -> Iterator[str]:
     for name in after if found.changes else ():
         if after[name] > before[name] + MORE_LOSS:
             losses = f"{percent(after[name])} of its packets instead of {percent(before[name])}"
-            remedy = (
-                ": only a queue that serves flows in turn spares it" if ample[name] > before[name] + MORE_LOSS else ""
-            )
+            is_any_buffer = ample[name] > before[name] + MORE_LOSS
+            remedy = ": only a queue that serves flows in turn spares it" if is_any_buffer else ""
             yield f"{name} loses {losses}, and with ample buffers {percent(ample[name])}{remedy}"
 
 

@@ -165,9 +165,8 @@ def _takes(time_s: float) -> str:
 
 def _utilisation(result: Result, group: tuple[str, ...]) -> float:
     links = set(group)
-    return sum(mean(row, "utilisation_fraction") for row in result.summary["links"] if row["name"] in links) / len(
-        links
-    )
+    used = [mean(row, "utilisation_fraction") for row in result.summary["links"] if row["name"] in links]
+    return sum(used) / len(used)
 
 
 def _rates(result: Result) -> dict[str, float]:
