@@ -106,7 +106,7 @@ def test_two_sizes_are_lowered_in_step_first() -> None:
 
 
 def test_a_size_is_searched_again_with_what_the_other_needs() -> None:
-    """Of a 90 are enough where b holds less than 30, and 400 where it holds more."""
+    """The link a needs 90 packets where b holds less than 30, and 400 where b holds more."""
     sizes, is_settled = found_by(lambda a, b: b >= 20 and a >= (90 if b < 30 else 400))
     assert is_settled
     assert sizes is not None
@@ -119,7 +119,7 @@ def test_sizes_that_do_not_depend_on_each_other_are_searched_alone() -> None:
 
 
 def test_a_size_holds_with_the_neighbour_above_of_the_other_too() -> None:
-    """Of a 64 are enough with the 20 of b that were found, by chance: with 22 they are not."""
+    """The link a passes with 64 packets while b has 20, by chance: it does not while b has 22."""
     sizes, _ = found_by(lambda a, b: b >= 20 and (a >= 200 or (b == 20 and 64 <= a < 80)))
     assert sizes is not None
     assert 200 <= sizes["a"] <= 206
@@ -259,7 +259,7 @@ def test_a_judge_compares_with_ample_sizes() -> None:
 
 
 def test_a_link_before_a_full_one_is_judged_by_that_one() -> None:
-    """What the first link carries, the second one does too, which is full with ample buffers."""
+    """The second link is full with ample buffers, and it carries all that the first one carries."""
     links = [
         {"name": name, "rate": rate, "delay": "10 ms", "buffer": "200 pkt"}
         for name, rate in (("feeder", "25 Mbit/s"), ("line", "20 Mbit/s"))

@@ -110,7 +110,7 @@ pub(crate) enum Transmitter {
 pub enum Signal {
     /// Mark of the packet: the congestion is notified explicitly (RFC 3168).
     Marked {
-        /// Whether a queue before has marked it too.
+        /// Whether an earlier queue had marked the packet too.
         again: bool,
     },
     /// Drop of the packet.

@@ -340,7 +340,7 @@ pub struct LinuxReceiver {
     pub timestamps: bool,
 }
 
-/// Older scenarios have no such field.
+/// Returns the value of scenarios that were resolved before the field was there.
 fn with_timestamps() -> bool {
     true
 }

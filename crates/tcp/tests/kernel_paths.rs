@@ -388,13 +388,7 @@ fn psh_is_where_the_kernel_sets_it() {
 
 /// Returns the numbers of the ACKs that our receiver sends for the packets of a recording, on the path of its ACKs.
 fn acknowledge(case: &Case) -> Vec<u64> {
-    let linux = LinuxReceiver {
-        segment_bytes: 1448,
-        buffer_bytes: 2_000_000,
-        most_buffer_bytes: 67_108_864,
-        announced: true,
-        timestamps: true,
-    };
+    let linux = LinuxReceiver { buffer_bytes: 2_000_000, most_buffer_bytes: 67_108_864, ..LinuxReceiver::default() };
     let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
     let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_path(CLOCK.time(case.fate.back_s), Time::ZERO);
     receiver.begin_transfer(CLOCK.time(case.fate.clock_s) + case.fate.handshake());

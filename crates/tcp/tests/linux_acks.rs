@@ -51,13 +51,7 @@ fn parse(text: &str) -> Run {
 /// Returns the numbers of the ACKs that our receiver sends for the packets of a run, and the windows that they announce
 /// \[packets\].
 fn acknowledge(run: &Run) -> Vec<(u64, u64)> {
-    let linux = LinuxReceiver {
-        segment_bytes: 1448,
-        buffer_bytes: 2_000_000,
-        most_buffer_bytes: 67_108_864,
-        announced: true,
-        timestamps: true,
-    };
+    let linux = LinuxReceiver { buffer_bytes: 2_000_000, most_buffer_bytes: 67_108_864, ..LinuxReceiver::default() };
     let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
     let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_path(CLOCK.time(RETURN_S), Time::ZERO);
     let at = |us: u64| Time::from_ticks(us * 1_000_000);
@@ -138,7 +132,7 @@ fn delayed_acks(arrivals_ms: &[u64]) -> Vec<u64> {
         buffer_bytes: 16000,
         most_buffer_bytes: 16000,
         announced: false,
-        timestamps: true,
+        ..LinuxReceiver::default()
     };
     let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
     let mut receiver = Receiver::new(&config, Dialect::Rfc, CLOCK).with_path(CLOCK.time(0.3), Time::ZERO);
@@ -159,13 +153,8 @@ fn delayed_acks(arrivals_ms: &[u64]) -> Vec<u64> {
 /// that packet, which needs none then (`tcp_ack_snd_check`); packets of the newest run hold it for a millisecond.
 #[test]
 fn a_third_run_beyond_a_hole_sends_the_held_ack() {
-    let linux = LinuxReceiver {
-        segment_bytes: 1448,
-        buffer_bytes: 20_000,
-        most_buffer_bytes: 20_000,
-        announced: false,
-        timestamps: true,
-    };
+    let linux =
+        LinuxReceiver { buffer_bytes: 20_000, most_buffer_bytes: 20_000, announced: false, ..LinuxReceiver::default() };
     let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
     let at = |us: u64| CLOCK.time(us as f64 * 1e-6);
     let answers = |sequences: &[u64]| {
@@ -194,13 +183,7 @@ fn a_third_run_beyond_a_hole_sends_the_held_ack() {
 
 /// Returns a receiver whose buffer does not grow, and which announces windows.
 fn with_buffer(buffer_bytes: u64, selective: bool) -> Receiver {
-    let linux = LinuxReceiver {
-        segment_bytes: 1448,
-        buffer_bytes,
-        most_buffer_bytes: buffer_bytes,
-        announced: true,
-        timestamps: true,
-    };
+    let linux = LinuxReceiver { buffer_bytes, most_buffer_bytes: buffer_bytes, ..LinuxReceiver::default() };
     let config = ReceiverConfig { selective, linux: Some(linux), ..ReceiverConfig::default() };
     Receiver::new(&config, Dialect::Rfc, CLOCK).with_path(CLOCK.time(RETURN_S), Time::ZERO)
 }
@@ -274,13 +257,7 @@ fn a_partial_fill_is_a_duplicate_where_the_window_shrinks() {
 /// grows. It does not matter when the connection begins.
 #[test]
 fn the_first_round_trip_of_reading_begins_with_the_handshake() {
-    let linux = LinuxReceiver {
-        segment_bytes: 1448,
-        buffer_bytes: 40_000,
-        most_buffer_bytes: 6_291_456,
-        announced: true,
-        timestamps: true,
-    };
+    let linux = LinuxReceiver { buffer_bytes: 40_000, most_buffer_bytes: 6_291_456, ..LinuxReceiver::default() };
     let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
     // Packets come each 3 ms, and the round trip is 36 ms.
     let first_growth = |start_ms: u64, service_ms: u64| {

@@ -6,13 +6,7 @@ use tcp::{Acknowledgment, Dialect, LinuxReceiver, Receiver, ReceiverConfig, Sack
 const CLOCK: Clock = Clock::PICOSECONDS;
 
 fn config() -> ReceiverConfig {
-    let linux = LinuxReceiver {
-        segment_bytes: 1448,
-        buffer_bytes: 200_000,
-        most_buffer_bytes: 6_000_000,
-        announced: true,
-        timestamps: true,
-    };
+    let linux = LinuxReceiver { buffer_bytes: 200_000, most_buffer_bytes: 6_000_000, ..LinuxReceiver::default() };
     ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() }
 }
 

@@ -35,8 +35,8 @@ struct State {
     /// Whether the decrease depends on round trips, which the first congestion allows.
     adapts: bool,
     una: Cumulative,
-    /// State of congestion before the next ACK (`icsk_ca_state`). Linux measures an ACK (`pkts_acked`) before the state changes with it: the
-    /// packets of the ACK that ends a recovery do not count for the window.
+    /// State of congestion before the next ACK (`icsk_ca_state`). Linux measures an ACK (`pkts_acked`) before the state
+    /// changes with it: the packets of the ACK that ends a recovery do not count for the window.
     ca_state: Congestion,
     /// Packets of the newest ACK.
     acked: u64,
