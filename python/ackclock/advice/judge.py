@@ -84,15 +84,16 @@ class Judge:
     def of_acks(self) -> dict[tuple[str, ...], frozenset[str]]:
         """The links that carry no data, whose utilisation is of no use: the flows whose ACKs cross them.
 
-        Flows whose data cross another link that is judged are left out.
+        Transfers with an end are left out, and flows whose data cross another link that is judged.
         """
         resolved, found = self.reference.resolved, dict[tuple[str, ...], frozenset[str]]()
         judged = {resolved.element_indices[name] for group in self.links for name in group}
         flows = [flow for flow in resolved.flows if flow.kind != "ping"]
+        lasting = [flow for flow in flows if flow.size_packets is None and not judged & set(flow.path)]
         for group in self.links:
             indices = {resolved.element_indices[name] for name in group}
             if not any(indices & set(flow.path) for flow in flows):
-                here = (flow for flow in flows if indices & set(flow.return_path) and not judged & set(flow.path))
+                here = (flow for flow in lasting if indices & set(flow.return_path))
                 found[group] = frozenset(described_name(flow.name) for flow in here)
         return found
 
@@ -120,7 +121,7 @@ class Judge:
     def _slowed(self, result: Result, group: tuple[str, ...]) -> Iterator[tuple[str, str]]:
         """Say whether the flows whose ACKs cross links get less."""
         found, ample = (
-            sum(rate for name, rate in _rates(one).items() if name in self.of_acks[group])
+            sum(float(rates.sum()) for name, rates in throughputs_of_each(one).items() if name in self.of_acks[group])
             for one in (result, self.reference)
         )
         if found < self.targets.utilisation * ample:
@@ -167,16 +168,6 @@ def _utilisation(result: Result, group: tuple[str, ...]) -> float:
     links = set(group)
     used = [mean(row, "utilisation_fraction") for row in result.summary["links"] if row["name"] in links]
     return sum(used) / len(used)
-
-
-def _rates(result: Result) -> dict[str, float]:
-    """Sum the throughput of the flows of each [[flow]] but those of transfers with an end [bit/s]."""
-    found: dict[str, float] = {}
-    for row in result.summary["flows"]:
-        if row["finish_s"] is None:
-            name = row["name"].partition("[")[0]
-            found[name] = found.get(name, 0.0) + mean(row, "throughput_bps")
-    return found
 
 
 def losses_without_control(result: Result) -> dict[str, float]:
