@@ -195,7 +195,7 @@ def test_a_size_that_starves_flows_is_not_advised() -> None:
 
 
 def test_a_size_that_loses_a_call_is_not_advised() -> None:
-    """Four packets keep the link busy for four downloads in step, and lose the call."""
+    """Small buffers keep the link busy for twenty downloads, and lose the call."""
     call = {"name": "call", "path": ["l"], "packet": "200 B", "traffic": {"kind": "constant", "rate": "100 kbit/s"}}
     document = {
         "link": [{"name": "l", "rate": "20 Mbit/s", "delay": "1 ms", "buffer": "200 pkt"}],
