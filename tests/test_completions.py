@@ -1,6 +1,5 @@
 """Completion times of transfers: what a run's rows, tables and warnings say of them."""
 
-import re
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import pytest
 
 import ackclock
 from ackclock.histograms import percentiles, rank_of
-from ackclock.quantities import COMPLETION_QUANTITIES
+from ackclock.quantities import COMPLETION_QUANTITIES, PERCENTILES
 from ackclock.result import Result
 from ackclock.wording import seconds
 
@@ -119,7 +118,7 @@ def test_unfinished_transfers_warn_where_they_would_change_the_percentiles() -> 
     assert "95th percentile of completion times is" in warning
     several = ackclock.run(scenario(web, duration="10 s"), replications=3, threads=1, picture=False)
     (warning,) = [text for text in several.summary["warnings"] if "did not finish" in text]
-    shown = several.completions["fct_p95_s"].iloc[0]  # the mean over replications, as in the table
+    shown = several.completions["fct_p95_s"].iloc[0]
     assert warning.endswith(f"not {seconds(shown)}")
     rare = {**web, "traffic": {"kind": "web", "size": "3 pkt", "off": "1 s"}}
     calm = ackclock.run(scenario(rare, duration="60 s"), threads=1, picture=False)
@@ -132,23 +131,33 @@ def lossy(size: str, **run: object) -> dict[str, Any]:
     return scenario({"name": "flow", "size": size}, **run) | {"link": [link]}
 
 
-def test_a_transfer_in_each_of_many_runs_warns_that_its_percentiles_are_none() -> None:
+def test_percentiles_are_of_all_runs_together_and_the_longest_is_that_of_all() -> None:
     result = ackclock.run(lossy("20 kB", replications=200), picture=False)
-    (warning,) = (line for line in result.summary["warnings"] if "a run has only 1 of flow's transfers" in line)
     rows = result.completion_times.query("quantity == 'fct'")
     middles = np.sort(np.repeat(((rows["low"] + rows["high"]) / 2.0).to_numpy(), rows["count"].to_numpy(int)))
     assert len(middles) == 200
-    told = re.search(r"95% took at most ([\d.]+) ms, the longest ([\d.]+) ms", warning)
-    assert told is not None
-    assert [float(word) / 1e3 for word in told.groups()] == pytest.approx([middles[189], middles[-1]], rel=0.01)
-    many = {
-        "name": "web",
-        "count": 20,
-        "traffic": {"kind": "web", "size": {"law": "fixed", "mean": "9 pkt"}, "off": "1 s"},
-    }
-    assert not [
-        line for line in ackclock.run(scenario(many, replications=3)).summary["warnings"] if "a run has only" in line
-    ]
+    (row,) = result.summary["completions"]
+    for name, fraction in PERCENTILES.items():
+        of_rank = middles[rank_of(fraction, 200) - 1]
+        assert row[f"fct_{name}_s"]["mean"] == pytest.approx(min(of_rank, row["fct_max_s"]["mean"]), rel=1e-12)
+    assert row["fct_max_s"] == {"mean": pytest.approx(middles[-1], rel=0.01), "low": None, "high": None, "n": 200}
+    low, high = row["fct_p95_s"]["low"], row["fct_p95_s"]["high"]
+    assert low < row["fct_p95_s"]["mean"] < high <= row["fct_max_s"]["mean"]
+    assert row["fct_p99_s"]["low"] is None
+    assert not [line for line in result.summary["warnings"] if "has no interval" in line]
+
+
+def test_a_percentile_without_an_interval_is_named() -> None:
+    result = ackclock.run(lossy("20 kB", replications=20), picture=False)
+    (warning,) = (line for line in result.summary["warnings"] if "has no interval" in line)
+    assert warning.endswith(
+        "of flow has no interval, it may be above the longest: 20 transfers in all runs are too few, 76 are the least"
+    )
+    assert result.summary["completions"][0]["fct_p95_s"]["low"] is None
+    alone = ackclock.run(lossy("20 kB"), picture=False)
+    assert not [line for line in alone.summary["warnings"] if "has no interval" in line]
+    same = ackclock.run(scenario({"size": "20 kB", "start_spread": "1 s"}, replications=3), picture=False)
+    assert not [line for line in same.summary["warnings"] if "has no interval" in line]
 
 
 def test_a_mean_of_some_runs_is_not_said_to_be_of_all() -> None:
@@ -204,6 +213,24 @@ def test_a_scenario_may_ask_for_the_precision_of_a_percentile() -> None:
     assert found["reached"] <= 0.2
 
 
+def test_a_precision_of_a_percentile_is_of_all_runs_together() -> None:
+    precision = {"quantity": "completion.flow.fct_p95", "within": "50%", "most": 400, "batch": 20}
+    result = ackclock.run(lossy("200 kB", precision=precision), picture=False)
+    (row,), found = result.summary["completions"], result.summary["precision"]
+    p95 = row["fct_p95_s"]
+    assert found is not None
+    assert found["reached"] == (p95["high"] - p95["low"]) / 2.0 / p95["mean"] <= 0.5
+    # Of fewer than 76 transfers no interval is known.
+    assert 76 <= p95["n"] < 400
+
+
+def test_the_longest_of_all_has_no_precision() -> None:
+    document = lossy("20 kB", precision={"quantity": "completion.flow.fct_max", "within": "20%"})
+    with pytest.raises(ackclock.ScenarioError, match="which has no interval") as caught:
+        ackclock.run(document)
+    assert "fct_p95" in str(caught.value)
+
+
 def test_sweeps_have_completion_times_by_flow_table(tmp_path: Path) -> None:
     flows = ({"name": "one", "size": "20 pkt"}, {"name": "bulk"})
     data = ackclock.sweep(scenario(*flows), {"flow.one.start": ["1 s", "2 s"]}, out=tmp_path)
@@ -214,6 +241,17 @@ def test_sweeps_have_completion_times_by_flow_table(tmp_path: Path) -> None:
     assert table["completion"].tolist() == ["one", "one"]
     assert table["fct_p95_s"].tolist() == data["completion_fct_p95_s"].to_numpy().ravel().tolist()
     assert not (tmp_path / "pings.csv").exists()
+
+
+def test_a_sweep_has_percentiles_of_all_runs_together(tmp_path: Path) -> None:
+    data = ackclock.sweep(lossy("20 kB"), {"link.link.delay": ["10 ms", "20 ms"]}, replications=100, out=tmp_path)
+    table, shown = pd.read_csv(tmp_path / "completions.csv"), data.ackclock.interval("completion_fct_p95")
+    assert shown["mean"].to_numpy().ravel().tolist() == table["fct_p95_s"].tolist()
+    assert shown["low"].to_numpy().ravel().tolist() == table["fct_p95_s_low"].tolist()
+    assert shown["high"].to_numpy().ravel().tolist() == table["fct_p95_s_high"].tolist()
+    assert (data["completion_fct_max_s"].max("replication") == data["completion_fct_max_s_pooled"]).all()
+    some = data.isel(replication=slice(0, 50)).ackclock.interval("completion_fct_p95")
+    np.testing.assert_allclose(some["mean"], data["completion_fct_p95_s"][:, :50].mean("replication"), rtol=1e-12)
 
 
 def test_over_an_atm_channel_no_slowdown_is_known_and_no_delay_is_longer_than_it_was() -> None:

@@ -26,8 +26,9 @@ MAY_IMPORT = {
     "histograms": {"replication"},
     "delays": {"histograms", "paths", "quantities", "replication", "scenario"},
     "classes": {"delays", "quantities", "replication", "scenario", "stats"},
-    "completions": {"groups", "histograms", "quantities", "replication", "scenario", "stats", "wording"},
-    "pings": {"histograms", "quantities", "replication", "scenario", "stats"},
+    "pooled": {"histograms", "quantities", "replication", "stats"},
+    "completions": {"groups", "histograms", "pooled", "quantities", "replication", "scenario", "stats", "wording"},
+    "pings": {"histograms", "pooled", "quantities", "replication", "scenario", "stats"},
     "batches": {"cycles", "quantities", "replication", "scenario", "stats", "wording"},
     "cycles": {"groups", "replication", "scenario", "socket_buffers", "wording"},
     "lockout": {"groups", "replication", "scenario", "wording"},
@@ -42,6 +43,7 @@ MAY_IMPORT = {
     "advice": {
         *{
             "api",
+            "completions",
             "cost",
             "engine",
             "errors",
@@ -100,7 +102,9 @@ MAY_IMPORT = {
     "stored": {"completions", "delays", "errors", "quantities", "scenario", "summary", "traces"},
     "storage": {"errors", "folders", "stored"},
     "quantities": set[str](),
-    "precision": {"batches", "quantities", "replication", "scenario", "stats", "summary", "wording"},
+    "precision": {
+        *{"batches", "completions", "pings", "quantities", "replication", "scenario", "stats", "summary", "wording"},
+    },
     "result": {
         *{"batches", "classes", "completions", "cycles", "delays", "errors", "findings", "pictured", "pings"},
         *{

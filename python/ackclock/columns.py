@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ackclock.groups import by_table, row_name
@@ -14,6 +14,9 @@ Row = Mapping[str, Any]
 MOST_ROWS = 12
 MOST_DECIMALS = 6
 PERCENT, MILLISECOND = 0.01, 1e-3
+_DIGITS_OF_ENDS = 3
+_SYMMETRIC = 0.01
+"""Distance of an interval's middle from its value, over its width, up to which the table shows half of it."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +71,13 @@ def mean_of(found: Mapping[str, Any] | None) -> float:
 def _cell(found: Mapping[str, Any] | None, column: Column) -> str:
     if found is None or found["mean"] is None:
         return "-"
-    half = 0.0 if found["low"] is None else (found["high"] - found["low"]) / 2.0
-    return column.interval(found["mean"], half) if half > 0.0 else column.text(found["mean"])
+    if found["low"] is None or not found["high"] > found["low"]:
+        return column.text(found["mean"])
+    mean, low, high = found["mean"], found["low"], found["high"]
+    if abs((low + high) / 2.0 - mean) > _SYMMETRIC * (high - low):
+        ends = replace(column, digits=column.digits and _DIGITS_OF_ENDS)
+        return f"{column.text(mean)}\n[{ends.text(low)}, {ends.text(high)}]"
+    return column.interval(mean, (high - low) / 2.0)
 
 
 def sum_row(flows: Sequence[Row], columns: Sequence[Column]) -> list[str]:

@@ -1,6 +1,6 @@
 """Completion times of transfers: of flows with a size, and of web sources."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.groups import by_table
-from ackclock.histograms import merged, percentiles, rank_of
-from ackclock.quantities import COMPLETION_QUANTITIES
+from ackclock.histograms import percentiles, rank_of
+from ackclock.pooled import Pooled, extreme_estimate, percentile_estimate, pool, values_needed
+from ackclock.quantities import COMPLETION_QUANTITIES, PERCENTILES
 from ackclock.replication import Columns, Replication
 from ackclock.scenario import Resolved, ResolvedFlow
 from ackclock.scenario.copies import described_name
-from ackclock.stats import estimates_of_rows
-from ackclock.wording import number as number_text
+from ackclock.stats import Estimate, estimates_of_rows
 from ackclock.wording import percent, plural, seconds
 
 if TYPE_CHECKING:
@@ -22,11 +22,8 @@ if TYPE_CHECKING:
 
 COMPLETION_TIMES: Final = "completion_times"
 """Name of the frame of distributions."""
-_FRACTIONS: Final = (0.5, 0.95, 0.99)
 _KINDS: Final = {"fct": "delivered", "fct_acked": "acked", "slowdown": "slowdown"}
 """The engine's table of each kind of quantity."""
-_FEWEST: Final = 20
-"""Transfers of a run from which its 95th percentile is below its longest."""
 _CHANGED: Final = 0.02
 """Relative change of a percentile, by transfers that have not finished, from which the reader is warned."""
 
@@ -63,14 +60,70 @@ def completion_values(resolved: Resolved, replication: Replication) -> dict[str,
 
 
 def completion_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[dict[str, Any]]:
-    """Compute the quantities of each [[flow]] of transfers over the replications."""
+    """Compute the quantities of each [[flow]] of transfers over the replications.
+
+    Means and counts are means over the replications, percentiles and the longest are of all transfers together.
+    """
     groups = completion_groups(resolved)
     if not groups or not all("completions" in one for one in replications):
         return []
     tables = [completion_values(resolved, one) for one in replications]
     confidence, exact = resolved.run.confidence, resolved.is_deterministic
     rows = estimates_of_rows(tables, COMPLETION_QUANTITIES, confidence, exact=exact)
-    return [{"name": flow.name, "flows": flow.count, **row} for flow, row in zip(groups, rows, strict=True)]
+    return [
+        {"name": flow.name, "flows": flow.count, **row, **pooled_completions(resolved, replications, tables, [number])}
+        for number, (flow, row) in enumerate(zip(groups, rows, strict=True))
+    ]
+
+
+def pooled_completions(
+    resolved: Resolved,
+    replications: Sequence[Replication],
+    values: Sequence[Mapping[str, Values]],
+    numbers: Sequence[int],
+) -> dict[str, Estimate]:
+    """Compute percentiles and the longest of all transfers together, of some groups and of all replications.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    replications : sequence of Replication
+        Finished replications that counted completion times.
+    values : sequence of mapping of str to array
+        `completion_values` of each.
+    numbers : sequence of int
+        Indices of `completion_groups`.
+
+    Returns
+    -------
+    dict of str to Estimate
+        By quantity: the percentiles with their intervals, and the longest without one.
+    """
+    confidence, exact = resolved.run.confidence, resolved.is_deterministic
+    found = {}
+    for kind in _KINDS:
+        unit, extremes = _unit(kind), _longest_of_each(values, kind, numbers)
+        pooled = _pooled(replications, kind, numbers, extremes)
+        for name, fraction in PERCENTILES.items():
+            found[f"{kind}_{name}{unit}"] = percentile_estimate(pooled, fraction, confidence, exact=exact)
+        found[f"{kind}_max{unit}"] = extreme_estimate(extremes, pooled.longest, exact=exact)
+    return found
+
+
+def _longest_of_each(values: Sequence[Mapping[str, Values]], kind: str, numbers: Sequence[int]) -> Values:
+    """Collect the longest of some groups in each replication, nan of those without any."""
+    return np.array([np.fmax.reduce(value[f"{kind}_max{_unit(kind)}"][list(numbers)]) for value in values])
+
+
+def _pooled(replications: Sequence[Replication], kind: str, numbers: Sequence[int], longest: Values) -> Pooled:
+    return pool(
+        [one["completions"][_KINDS[kind]] for one in replications], numbers, 0.0, float(np.fmax.reduce(longest))
+    )
+
+
+def _unit(kind: str) -> str:
+    return "" if kind == "slowdown" else "_s"
 
 
 def completion_frame(resolved: Resolved, replications: Sequence[Replication]) -> "dict[str, pd.DataFrame]":
@@ -124,53 +177,42 @@ def completion_warnings(resolved: Resolved, replications: Sequence[Replication])
     Yields
     ------
     str
-        A warning for each [[flow]] of which runs have less than 20 transfers each, if its 95th percentile is another
-        one over the transfers of all runs together; and for each whose 95th percentile of completion times, the mean
-        over replications as in the table, would grow by 2% or more, were those that did not finish the longest of all.
+        A warning for each [[flow]] whose 95th percentile of completion times has no interval though several runs
+        differ; and for each whose 95th percentile would grow by 2% or more, were those that did not finish the longest
+        of all.
     """
     measured = [one for one in replications if "completions" in one]
+    if not measured:
+        return
     values = [completion_values(resolved, one) for one in measured]
-    yield from _few_in_a_run(resolved, measured, values)
-    late = []
+    confidence, exact = resolved.run.confidence, resolved.is_deterministic
+    unknown, late = [], []
     for number, flow in enumerate(completion_groups(resolved)):
-        finished = sum(float(value["transfers"][number]) for value in values)
         unfinished = sum(float(value["unfinished"][number]) for value in values)
-        if finished == 0.0 or unfinished == 0.0:
+        pooled = _pooled(measured, "fct", [number], _longest_of_each(values, "fct", [number]))
+        if not pooled.total:
             continue
-        pairs = [
-            _with_unfinished(one["completions"], value, number) for one, value in zip(measured, values, strict=True)
-        ]
-        known, least = (float(np.nanmean([pair[place] for pair in pairs])) for place in (0, 1))
-        if least > (1.0 + _CHANGED) * known:
-            late.append(_Late(flow.name, unfinished, unfinished / (finished + unfinished), known, least))
+        p95 = percentile_estimate(pooled, 0.95, confidence, exact=exact)
+        known_s, least_s = float(p95["mean"] or 0.0), _with_unfinished_s(pooled, int(unfinished))
+        differ = pooled.longest > (1.0 + _CHANGED) * pooled.of_rank(1)
+        if p95["low"] is None and p95["n"] > 1 and differ:
+            unknown.append((flow.name, pooled.total))
+        if least_s > (1.0 + _CHANGED) * known_s:
+            share = unfinished / (pooled.total + unfinished)
+            late.append(_Late(flow.name, unfinished, share, known_s, least_s))
+    for copies in by_table(unknown, lambda one: one[0]).values():
+        yield _open_text(copies, values_needed(0.95, confidence))
     yield from map(_late_text, by_table(late, lambda one: one.name).values())
 
 
-def _few_in_a_run(
-    resolved: Resolved, measured: Sequence[Replication], values: Sequence[dict[str, Values]]
-) -> Iterator[str]:
-    """Say where percentiles over the few transfers of each run are not those over the transfers of all together."""
-    totals = np.sum([value["transfers"] for value in values], axis=0)
-    some = (totals >= 2.0) & (totals < _FEWEST * len(values))
-    if resolved.is_deterministic or not np.any(some):
-        return
-    few, together = [], merged([one["completions"]["delivered"] for one in measured])
-    for number, flow in enumerate(completion_groups(resolved)):
-        if not some[number]:
-            continue
-        total = float(totals[number])
-        longest_s = float(np.nanmax([value["fct_max_s"][number] for value in values]))
-        p95_s = percentiles(together, number, longest_s, [0.95])[0]
-        shown_s = float(np.nanmean([value["fct_p95_s"][number] for value in values]))
-        if abs(p95_s - shown_s) > _CHANGED * p95_s:
-            few.append((flow.name, total, p95_s, longest_s))
-    for copies in by_table(few, lambda one: one[0]).values():
-        name, total, p95_s, longest_s = max(copies, key=lambda one: one[-1])
-        yield (
-            f"a run has only {number_text(total / len(values))} of {name}'s transfers: percentiles and the longest in "
-            f"the table are means over {len(values)} runs of each run's own; of all {plural(total, 'transfer')} "
-            f"together 95% took at most {seconds(p95_s)}, the longest {seconds(longest_s)} (frame {COMPLETION_TIMES})"
-        )
+def _open_text(copies: Sequence[tuple[str, int]], needed: int) -> str:
+    """Say that a percentile has no interval, of the copy with the fewest transfers."""
+    name, total = min(copies, key=lambda one: one[1])
+    of = name if len(copies) == 1 else f"{len(copies)} copies of {described_name(name)}, such as {name},"
+    why = "the runs differ too much; raise run.replications"
+    if total < needed:
+        why = f"{plural(total, 'transfer')} in all runs are too few, {needed} are the least"
+    return f"the 95th percentile of the completion times of {of} has no interval, it may be above the longest: {why}"
 
 
 @dataclass(frozen=True)
@@ -199,16 +241,10 @@ def _late_text(copies: Sequence[_Late]) -> str:
     )
 
 
-def _with_unfinished(tables: dict[str, Columns], values: dict[str, Values], number: int) -> tuple[float, float]:
-    """Compute the 95th percentile of those that finished, and of all if the others take the longest."""
-    finished, unfinished = int(values["transfers"][number]), int(values["unfinished"][number])
-    known = float(values["fct_p95_s"][number])
-    if finished == 0:
-        return known, np.inf if unfinished else np.nan
-    rank = rank_of(0.95, finished + unfinished)
-    if rank > finished:
-        return known, np.inf
-    return known, percentiles(tables["delivered"], number, float(values["fct_max_s"][number]), [rank / finished])[0]
+def _with_unfinished_s(pooled: Pooled, unfinished: int) -> float:
+    """Compute the 95th percentile of all transfers if those that did not finish take the longest [s]."""
+    rank = rank_of(0.95, pooled.total + unfinished)
+    return pooled.of_rank(rank) if rank <= pooled.total else np.inf
 
 
 def _group_values(
@@ -227,11 +263,11 @@ def _group_values(
     }
     found = {"transfers": completed, "unfinished": _unfinished(replication, flow, resolved, own), **means}
     for kind, table in _KINDS.items():
-        unit = "" if kind == "slowdown" else "_s"
+        unit = _unit(kind)
         longest = float(tables["groups"][f"{table}_max{unit}"][number])
         found[f"{kind}_max{unit}"] = longest if len(tables[table]["row"]) and completed > 0.0 else float("nan")
-        ranks = percentiles(tables[table], number, longest, _FRACTIONS)
-        found |= {f"{kind}_p{100 * share:g}{unit}": value for share, value in zip(_FRACTIONS, ranks, strict=True)}
+        ranks = percentiles(tables[table], number, longest, list(PERCENTILES.values()))
+        found |= {f"{kind}_{name}{unit}": value for name, value in zip(PERCENTILES, ranks, strict=True)}
     return found
 
 

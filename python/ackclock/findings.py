@@ -348,7 +348,7 @@ def _transfers(run: _Run) -> Iterator[Finding]:
     numbers = {"transfers": float(transfers), "late": float(len(late)), "largest_late_group": largest}
     if not late:
         numbers["fct_mean_s"] = sum(mean(row, "fct_mean_s") * count for row, count in finite) / transfers
-        # Of each run the largest, and of these the mean: a flow of its own is not the slowest in every run.
+        # The longest of all runs: a flow's own row has the mean of the longest of each, and is not always the slowest.
         rows = [row for row in run.completions if mean(row, "fct_max_s") > 0.0] or [row for row, _ in finite]
         numbers["fct_max_s"] = max(mean(row, "fct_max_s") for row in rows)
         runs = max(row["throughput_bps"]["n"] for row, _ in finite)

@@ -1,18 +1,17 @@
 """Round trips and losses of pings, as `ping` prints them."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.histograms import percentiles
-from ackclock.quantities import PING_QUANTITIES
+from ackclock.pooled import extreme_estimate, percentile_estimate, pool
+from ackclock.quantities import PERCENTILES, PING_QUANTITIES
 from ackclock.replication import Replication
 from ackclock.scenario import Resolved, ResolvedFlow
-from ackclock.stats import estimates_of_rows, ratio
-
-_FRACTIONS: Final = (0.5, 0.95, 0.99)
+from ackclock.stats import Estimate, estimates_of_rows, ratio
 
 Values = NDArray[np.float64]
 
@@ -45,7 +44,7 @@ def ping_values(resolved: Resolved, replication: Replication) -> dict[str, Value
     sent, answered, lost = (pings[name].astype(float) for name in ("sent", "answered", "lost"))
     mean = ratio(pings["rtt_sum_s"], answered)
     longest = np.where(answered > 0.0, pings["rtt_max_s"], np.nan)
-    ranks = [percentiles(histograms, row, float(longest[row]), _FRACTIONS) for row in range(len(sent))]
+    ranks = [percentiles(histograms, row, float(longest[row]), list(PERCENTILES.values())) for row in range(len(sent))]
     # The ends are exact, and percentiles are of buckets.
     between = np.clip(np.array(ranks).T, pings["rtt_min_s"].astype(float), longest)
     middle = dict(zip(("rtt_p50_s", "rtt_p95_s", "rtt_p99_s"), between, strict=True))
@@ -65,11 +64,54 @@ def ping_values(resolved: Resolved, replication: Replication) -> dict[str, Value
 
 
 def ping_rows(resolved: Resolved, replications: Sequence[Replication]) -> list[dict[str, Any]]:
-    """Compute the quantities of each [[flow]] that pings over the replications."""
+    """Compute the quantities of each [[flow]] that pings over the replications.
+
+    Counts, the mean and `mdev` are means over the replications; percentiles, the shortest and the longest round trip
+    are of all pings together.
+    """
     groups = ping_groups(resolved)
     if not groups:
         return []
     tables = [ping_values(resolved, one) for one in replications]
     confidence, exact = resolved.run.confidence, resolved.is_deterministic
     rows = estimates_of_rows(tables, PING_QUANTITIES, confidence, exact=exact)
-    return [{"name": flow.name, "flows": flow.count, **row} for flow, row in zip(groups, rows, strict=True)]
+    return [
+        {"name": flow.name, "flows": flow.count, **row, **pooled_pings(resolved, replications, tables, [number])}
+        for number, (flow, row) in enumerate(zip(groups, rows, strict=True))
+    ]
+
+
+def pooled_pings(
+    resolved: Resolved,
+    replications: Sequence[Replication],
+    values: Sequence[Mapping[str, Values]],
+    numbers: Sequence[int],
+) -> dict[str, Estimate]:
+    """Compute percentiles, the shortest and the longest of all round trips together, of some groups.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    replications : sequence of Replication
+        Finished replications.
+    values : sequence of mapping of str to array
+        `ping_values` of each.
+    numbers : sequence of int
+        Indices of `ping_groups`.
+
+    Returns
+    -------
+    dict of str to Estimate
+        By quantity: the percentiles with their intervals, the shortest and the longest without one.
+    """
+    confidence, exact = resolved.run.confidence, resolved.is_deterministic
+    least = np.array([np.fmin.reduce(value["rtt_min_s"][list(numbers)]) for value in values])
+    longest = np.array([np.fmax.reduce(value["rtt_max_s"][list(numbers)]) for value in values])
+    ends = float(np.fmin.reduce(least)), float(np.fmax.reduce(longest))
+    pooled = pool([one["pings"]["round_trips"] for one in replications], numbers, *ends)
+    found = {"rtt_min_s": extreme_estimate(least, ends[0], exact=exact)}
+    for name, fraction in PERCENTILES.items():
+        found[f"rtt_{name}_s"] = percentile_estimate(pooled, fraction, confidence, exact=exact)
+    found["rtt_max_s"] = extreme_estimate(longest, ends[1], exact=exact)
+    return found

@@ -3,19 +3,23 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.batches import intervals, is_exact, residuals
-from ackclock.quantities import bucket_error
+from ackclock.completions import pooled_completions
+from ackclock.pings import pooled_pings
+from ackclock.quantities import bucket_error, is_pooled
 from ackclock.replication import Replication
 from ackclock.scenario import Resolved
 from ackclock.scenario.resolved import ALL_FLOWS, PrecisionSettings
 from ackclock.stats import Estimate, estimates
 from ackclock.summary import quantity_places, replication_values
 from ackclock.wording import half_width, plural, seconds
+
+_POOLED: Final = {"completion": pooled_completions, "ping": pooled_pings}
 
 
 def further_replications(resolved: Resolved, replications: Sequence[Replication]) -> int:
@@ -148,7 +152,11 @@ def _means(resolved: Resolved, wanted: PrecisionSettings, rows: NDArray[np.float
 def _of_replications(
     resolved: Resolved, replications: Sequence[Replication], wanted: PrecisionSettings
 ) -> list[float | None]:
-    """Compute half the interval of each mean over replications, over it [1]."""
+    """Compute half the interval of each quantity over all replications, over it [1]."""
+    if is_pooled(wanted.element, wanted.quantity):
+        places = quantity_places(resolved, wanted.element, wanted.name)
+        values = [replication_values(resolved, one)[wanted.element] for one in replications]
+        return [_relative(_POOLED[wanted.element](resolved, replications, values, places)[wanted.quantity])]
     tables = [replication_values(resolved, one)[wanted.element][wanted.quantity] for one in replications]
     means = np.stack([_means(resolved, wanted, table) for table in tables])
     found = estimates(

@@ -110,6 +110,11 @@ PING_QUANTITIES = (
 
 Those in flight at the end are neither answered nor lost.
 """
+EXTREMES = {
+    "completion": ("fct_max_s", "fct_acked_max_s", "slowdown_max"),
+    "ping": ("rtt_min_s", "rtt_max_s"),
+}
+"""Quantities that are the largest or the least of all replications together, and so have no interval."""
 QUANTITIES = {
     "flow": FLOW_QUANTITIES,
     "link": LINK_QUANTITIES,
@@ -128,6 +133,17 @@ def bucket_error(quantity: str) -> float:
     (0.008, 0.008, 0.0)
     """
     return BUCKET_ERROR if without_unit(quantity).endswith(tuple(f"_{name}" for name in PERCENTILES)) else 0.0
+
+
+def is_pooled(element: str, quantity: str) -> bool:
+    """Return whether a quantity is of all replications together: percentiles and extremes of transfers and of pings.
+
+    Examples
+    --------
+    >>> is_pooled("completion", "fct_p95_s"), is_pooled("completion", "fct_mean_s"), is_pooled("flow", "rtt_p95_s")
+    (True, False, False)
+    """
+    return element in EXTREMES and (quantity in EXTREMES[element] or bucket_error(quantity) > 0.0)
 
 
 def without_unit(quantity: str) -> str:

@@ -95,6 +95,8 @@ def completion_table(summary: Summary) -> TableText:
         columns.insert(1, Column("unfinished", "un-\nfinished", digits=None))
     cells = rows_or_spread(rows, columns)
     note = "FCT: from the first packet sent to the last one delivered; slowdown: over the empty path's."
+    if any(row["fct_max_s"]["n"] > 1 for row in rows):
+        note += " 95% and max are of all runs together."
     return TableText(["transfers", *(column.title for column in columns)], cells, note)
 
 

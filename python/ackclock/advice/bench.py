@@ -15,6 +15,7 @@ from ackclock.advice.budget import Budget
 from ackclock.advice.lengths import Length
 from ackclock.advice.records import BeforeAfter
 from ackclock.advice.targets import Targets
+from ackclock.completions import COMPLETION_TIMES
 from ackclock.cost import Estimate as Expected
 from ackclock.engine import usable_cores
 from ackclock.findings import mean
@@ -193,7 +194,8 @@ def _grouped(result: Result) -> Result:
     ]
     summary = result.summary.copy()
     summary["flows"], summary["recoveries"] = flows, []
-    return Result(summary, result.resolved, result.version)
+    times = {name: rows for name, rows in result.traces.items() if name == COMPLETION_TIMES}
+    return Result(summary, result.resolved, result.version, times)
 
 
 def _of_rows(rows: Sequence[Mapping[str, Any]], key: str) -> Estimate | None:

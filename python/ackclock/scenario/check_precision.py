@@ -4,7 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from ackclock.errors import Fault
-from ackclock.quantities import FLOW_DELAYS, LINK_DELAYS, QUANTITIES, bucket_error, quantity_of, without_unit
+from ackclock.quantities import (
+    EXTREMES,
+    FLOW_DELAYS,
+    LINK_DELAYS,
+    QUANTITIES,
+    bucket_error,
+    quantity_of,
+    without_unit,
+)
 from ackclock.scenario.places import Places
 from ackclock.scenario.resolved import ALL_FLOWS, ElementName, PrecisionSettings
 from ackclock.scenario.schema import Precision, Run
@@ -58,7 +66,11 @@ def precision_faults(places: Places, run: Run, names: Mapping[str, Sequence[str]
         quantities = [without_unit(quantity) for quantity in QUANTITIES[element]]
         problem = f'a {element} has no quantity "{word[:60]}"'
         yield places.fault(place, problem, allowed=", ".join(quantities), hint=did_you_mean(word, quantities))
-    elif precision.within <= (error := bucket_error(str(quantity_of(element, word)))):
+    elif (found := str(quantity_of(element, word))) in EXTREMES.get(element, ()):
+        allowed = ", ".join(without_unit(one) for one in QUANTITIES[element] if one not in EXTREMES[element])
+        problem = "is the largest or the least of all replications, which has no interval"
+        yield places.fault(place, problem, allowed=allowed)
+    elif precision.within <= (error := bucket_error(found)):
         problem = "is not above what a histogram's buckets leave open of a percentile"
         yield places.fault((*_LOCATION, "within"), problem, allowed=f"above {100 * error:g}%")
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ackclock.errors import Fault, SweepError
 from ackclock.scenario.arguments import NUMBER, TEXT, check_arguments
-from ackclock.sweeps.ends import DEFAULT_CONFIDENCE, REPLICATION, ROUNDING, ends
+from ackclock.sweeps.ends import DEFAULT_CONFIDENCE, REPLICATION, ROUNDING, mean_and_ends
 from ackclock.sweeps.pictured import against_panels, curve_panels, fields_along, heat_panels, words_along
 from ackclock.tables import Printed, TableText, html_table, rich_table
 from ackclock.wording import amount, half_width, number
@@ -62,6 +62,8 @@ class SweepAccessor(Printed):
 
     def interval(self, name: str, confidence: float | None = None) -> "xr.Dataset":
         """Give the mean of a quantity and the ends of its interval at each point.
+
+        Percentiles and extremes of transfers and pings are over those of all replications together.
 
         Parameters
         ----------
@@ -210,8 +212,7 @@ class SweepAccessor(Printed):
     def _means(self, name: str, confidence: float | None) -> "xr.Dataset":
         """Give mean, low and high of a variable, the ends nan where there is no interval."""
         variable = self._data[name]
-        mean = variable.mean(REPLICATION)
-        low, high = ends(self._data, name, mean, confidence)
+        mean, low, high = mean_and_ends(self._data, name, confidence)
         found = mean.to_dataset(name="mean").assign(low=low, high=high)
         attributes = {**variable.attrs, "variable": name}
         attributes["confidence"] = str(confidence or self._data.attrs.get("confidence", DEFAULT_CONFIDENCE))

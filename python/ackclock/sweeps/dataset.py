@@ -15,11 +15,12 @@ from ackclock.engine import engine_fingerprint
 from ackclock.errors import Fault, SweepError
 from ackclock.pings import ping_rows
 from ackclock.prediction import ModelPrediction, Number, predict_resolved
-from ackclock.quantities import QUANTITIES
+from ackclock.quantities import QUANTITIES, is_pooled
 from ackclock.replication import Replication
 from ackclock.scenario import Resolved
 from ackclock.summary import flow_rows, link_rows, replication_values, row_names
 from ackclock.sweeps.axes import coordinate
+from ackclock.sweeps.ends import POOLED
 from ackclock.sweeps.plan import Plan, Point
 from ackclock.sweeps.record import FORMAT, point_key
 from ackclock.sweeps.store import Store
@@ -121,7 +122,8 @@ def as_dataset(plan: Plan, finished: list[Finished]) -> "xr.Dataset":
         pings, and class, the link and the class of packets there, where there are any. Variables: `flow_...`,
         `link_...`, `completion_...`, `ping_...`, `class_...` and `packets` as
         simulated, nan where a point has no such replication, flow or link; the ends of their intervals, as in a run's
-        summary, under their names with `_low` and `_high`, without replications; `theory_...` as predicted, nan where
+        summary, under their names with `_low` and `_high`, without replications, and percentiles and extremes over all
+        transfers or pings of all replications together with `_pooled`; `theory_...` as predicted, nan where
         the model does not apply to the point. Attributes say what was run, from which seed, by which version.
 
     Raises
@@ -190,21 +192,22 @@ class _Layout:
         return {**found, "packets": ((*self.dims, "replication"), packets, {"units": "pkt"})}
 
     def intervals(self) -> dict[str, Any]:
-        """Lay out the ends of the intervals, those of a run's summary, of each quantity that has any."""
+        """Lay out what only a run's summary has of each quantity: the ends of its interval, and what is pooled."""
         arrays: dict[str, NDArray[np.float64]] = {}
         for one in self.finished:
             for kind, names in self.names.items():
                 index = {name: place for place, name in enumerate(names)}
                 for row in one.rows(kind):
                     at = (*one.point.place, index[row["name"]])
-                    for key, found in row.items():
-                        if isinstance(found, Mapping) and found["low"] is not None:
-                            for end in ("low", "high"):
-                                self._ends(arrays, kind, f"{kind}_{key}_{end}")[at] = found[end]
-        return {
-            name: ((*self.dims, name.partition("_")[0]), array, {"units": unit_of(name.rpartition("_")[0])})
-            for name, array in arrays.items()
-        }
+                    for key, value in _of_summary(kind, row):
+                        self._ends(arrays, kind, f"{kind}_{key}")[at] = value
+        return {name: self._variable(name, array) for name, array in arrays.items()}
+
+    def _variable(self, name: str, array: NDArray[np.float64]) -> tuple[Any, ...]:
+        """Give a variable of the summary with its unit, and the number of replications that it is over."""
+        quantity, _, ending = name.rpartition("_")
+        of_all = {"replications": self.depth} if ending == POOLED else {}
+        return (*self.dims, name.partition("_")[0]), array, {"units": unit_of(quantity)} | of_all
 
     def _ends(self, arrays: dict[str, NDArray[np.float64]], kind: str, name: str) -> NDArray[np.float64]:
         if name not in arrays:
@@ -245,6 +248,16 @@ class _Layout:
             )
             for name, array in arrays.items()
         }
+
+
+def _of_summary(kind: str, row: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Give the ends of the intervals of a row, and its values over all replications together, by variable."""
+    for key, found in row.items():
+        if isinstance(found, Mapping):
+            if is_pooled(kind, key) and found["mean"] is not None:
+                yield f"{key}_{POOLED}", found["mean"]
+            if found["low"] is not None:
+                yield from ((f"{key}_{end}", found[end]) for end in ("low", "high"))
 
 
 def _measured(number: Number) -> dict[str, str]:

@@ -12,10 +12,44 @@ if TYPE_CHECKING:
     import xarray as xr
 
 REPLICATION: Final = "replication"
+_ENDS: Final = ("low", "high")
 DEFAULT_CONFIDENCE: Final = 0.95
 """Confidence of intervals of data that do not say which their runs had, as sums and differences of sweeps."""
+POOLED: Final = "pooled"
+"""Ending of the name of a variable that is over all replications together."""
 ROUNDING: Final = 1e-9
 """Relative half-width of an interval below which it is the rounding of sums."""
+
+
+def mean_and_ends(
+    data: "xr.Dataset", name: str, confidence: float | None
+) -> "tuple[xr.DataArray, xr.DataArray, xr.DataArray]":
+    """Compute a variable over the replications, and the ends of its interval at each point.
+
+    Parameters
+    ----------
+    data : xarray.Dataset
+        Data of a sweep, or what xarray made of them.
+    name : str
+        The variable.
+    confidence : float or None
+        As for `ends`.
+
+    Returns
+    -------
+    tuple of xarray.DataArray
+        The mean, low and high. A percentile or an extreme of transfers or pings is over those of all replications
+        together, with the runs' own interval, unless a confidence is given or some of the replications were chosen.
+    """
+    variable, pooled = data[name], f"{name}_{POOLED}"
+    mean = variable.mean(REPLICATION)
+    if confidence is None and pooled in data and _is_whole(data, name):
+        together = data[pooled]
+        if together.attrs.get("replications") == variable.sizes[REPLICATION] and set(together.dims) == set(mean.dims):
+            unknown = together * np.nan
+            low, high = (data.get(f"{name}_{end}", unknown) for end in _ENDS)
+            return together, low, high
+    return mean, *ends(data, name, mean, confidence)
 
 
 def ends(
@@ -42,7 +76,7 @@ def ends(
         the value that is there: after a sum over flows, or of one of several replications, they are not.
     """
     found = _student(data[name], mean, float(data.attrs.get("confidence", DEFAULT_CONFIDENCE)), confidence)
-    stored = [f"{name}_{end}" for end in ("low", "high")]
+    stored = [f"{name}_{end}" for end in _ENDS]
     if confidence is not None or not all(end in data for end in stored) or not _is_whole(data, name):
         return found
     low, high = (data[end] for end in stored)
@@ -61,7 +95,7 @@ def _student(
     columns = np.asarray(stacked.values, dtype=float).reshape(stacked.sizes[REPLICATION], -1)
     error = bucket_error(str(variable.name))
     found = estimates(columns, of_runs if confidence is None else confidence, error=error)
-    low, high = ([np.nan if one[end] is None else one[end] for one in found] for end in ("low", "high"))
+    low, high = ([np.nan if one[end] is None else one[end] for one in found] for end in _ENDS)
     return _like(mean, low), _like(mean, high)
 
 
