@@ -85,7 +85,7 @@ def test_a_buffer_of_one_packet_is_excluded_before_anything_runs() -> None:
 
 @pytest.mark.usefixtures("needs_ns2")
 def test_another_threshold_is_found_and_is_no_tie(monkeypatch: pytest.MonkeyPatch) -> None:
-    # test_red.py has a search to its end.
+    # test_red.py has a longer search.
     monkeypatch.setattr(ties, "MOST_RUNS", 10)
     lossy = scenario()
     lossy["run"]["duration_s"] = 20.0

@@ -64,7 +64,7 @@ def test_every_change_is_that_of_ns2_with_other_axes(recovery: str, sender: dict
 @pytest.mark.usefixtures("needs_ns2")
 @pytest.mark.parametrize("recovery", ["reno", "newreno"])
 def test_the_other_half_is_found(recovery: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # test_red.py has a search for ties to its end.
+    # test_red.py has a longer search for ties.
     monkeypatch.setattr(ties, "MOST_RUNS", 3)
     theirs = ns2.run(small_window(recovery, "whole-packets"))
     report = check(small_window(recovery, "fractional"), play=lambda _: theirs)

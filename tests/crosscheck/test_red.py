@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from crosscheck import build, engine, ns2
+from crosscheck import build, engine, ns2, ties
 from crosscheck.check import Mark, check
 from crosscheck.draw_wide import draw_wide
 from crosscheck.ns2_script import script
@@ -125,7 +125,9 @@ def test_another_rule_is_found(change: dict[str, Any]) -> None:
 
 
 @pytest.mark.usefixtures("needs_ns2")
-def test_another_rule_is_no_tie_however_the_search_shakes() -> None:
+def test_another_rule_is_no_tie_however_the_search_shakes(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A third of the whole search, which takes a minute.
+    monkeypatch.setattr(ties, "MOST_RUNS", 25)
     scenario = one_flow("reno", buffer_packets=12, duration_s=6.0)
     other = deepcopy(scenario)
     other["elements"][1]["queue"]["aqm"]["mean_packet_bytes"] = 400
