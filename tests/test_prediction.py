@@ -17,8 +17,10 @@ from rich.console import Console
 import ackclock
 from ackclock import prediction
 from ackclock.comparison import Comparison
+from ackclock.findings import Finding
 from ackclock.models import bottlenecks, classics
 from ackclock.prediction import ModelPrediction, Prediction, predict_from_measured, predict_resolved
+from ackclock.prediction.claims import confront
 from fakes import RED, make_flow, make_link, make_resolved
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
@@ -478,13 +480,55 @@ def said_after_run(scenario: dict[str, Any]) -> str:
 
 def test_theory_says_that_a_socket_buffer_limits_the_flow_that_it_has_losses_limit() -> None:
     link = {"name": "wan", "rate": "200 Mbit/s", "delay": "40 ms", "buffer": "20 ms"}
-    sizes = {"send_buffer_max": "1 MiB", "receive_buffer_max": "6 MiB"}
-    flow: dict[str, Any] = {"name": "copy", "path": ["wan"], "tcp": {"preset": "linux-cubic", **sizes}}
-    run = {"duration": "8 s", "warmup": "3 s"}
-    text = said_after_run({"link": [link], "flow": [flow], "run": run})
+    flow: dict[str, Any] = {"name": "copy", "path": ["wan"], "tcp": {"preset": "linux-cubic"}}
+    scenario = {"link": [link], "flow": [flow], "run": {"duration": "8 s", "warmup": "3 s"}}
+    (model,) = (one for one in ackclock.predict(scenario).applicable if one.model == "lone-buffer")
+    limited = Finding("buffer-limit", "copy", {"packets": 256.0, "send": 1.0})
+    used = Finding("idle", "wan", {"utilisation_fraction": 0.2})
+    text = "\n".join(confront(model, [limited, used]).sentences)
     assert "too few, says the model, in which losses limit the flow; in this run the send buffer limits copy" in text
-    flow["tcp"] = "linux-cubic"
-    assert "says the model" not in said_after_run({"link": [link], "flow": [flow], "run": run})
+    assert "says the model" not in said_after_run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "limit", "packets"),
+    [
+        ({"send_buffer_max": "1 MiB", "receive_buffer_max": "6 MiB"}, "the send buffer", 256),
+        ({"send_buffer_max": "6 MiB", "receive_buffer_max": "2 MB"}, "the receive buffer", 691),
+    ],
+)
+def test_a_socket_buffer_that_never_fills_the_path_is_the_window(
+    sizes: dict[str, str], limit: str, packets: int
+) -> None:
+    link = {"name": "wan", "rate": "200 Mbit/s", "delay": "40 ms", "buffer": "20 ms"}
+    flow: dict[str, Any] = {"name": "copy", "path": ["wan"], "tcp": {"preset": "linux-cubic", **sizes}}
+    scenario = {"link": [link], "flow": [flow], "run": {"duration": "40 s", "warmup": "10 s"}}
+    (model,) = ackclock.predict(scenario).applicable
+    assert model.model == "window"
+    assert f"{packets} packets, as many as {limit} allows, each 80.06 ms are less than" in model.sentences[0]
+    run = ackclock.run(scenario, picture=False)
+    assert run.flows.throughput_bps["copy"] == pytest.approx(model.numbers[0].value, rel=0.02)
+
+
+@pytest.mark.parametrize("preset", ["linux-cubic", "linux-reno"])
+@pytest.mark.parametrize("size", ["300 kB", "100 kB"])
+def test_a_receive_buffer_caps_the_laws_of_losses(preset: str, size: str) -> None:
+    link = {"name": "wan", "rate": "1 Gbit/s", "delay": "100 ms", "loss": {"model": "bernoulli", "probability": 1e-4}}
+    tcp = {"preset": preset, "receive_buffer": "64 kB", "receive_buffer_max": size}
+    flow = {"name": "copy", "path": ["wan"], "tcp": tcp}
+    run = {"duration": "2000 s", "warmup": "50 s", "replications": 2}
+    result = ackclock.run({"link": [link], "flow": [flow], "run": run}, picture=False)
+    compared = ackclock.compare(result)
+    models = {one.model: one for one in compared.predictions}
+    measured = result.flows.throughput_bps["copy"]
+    for name in ("cubic" if preset == "linux-cubic" else "random-loss", "losses"):
+        for number in models[name].numbers:
+            # The square root is cut off at a largest window a round trip, and knows no time below it.
+            if number.unit == "bit/s":
+                within = 0.2 if number.key == "square_root_bps" else 0.1
+                assert number.value == pytest.approx(measured, rel=within), (name, number.key)
+    given = models["cubic" if preset == "linux-cubic" else "random-loss"]
+    assert any("the receive buffer allows" in text for text in given.sentences)
 
 
 def test_theory_says_what_the_share_of_bbr_was_where_it_is_another() -> None:

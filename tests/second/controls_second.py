@@ -7,6 +7,11 @@ intervals.
 import math
 from collections.abc import Callable
 
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
 
 def bisected(function: Callable[[float], float], low: float, high: float) -> float:
     """Find the zero of a rising function."""
@@ -38,6 +43,33 @@ def cubic_mean_window(round_trip_time: float, p: float, c: float, beta: float) -
     # From beta W to W: (1 - beta) W / alpha round trips, at the mean (1 + beta) W / 2, carry 1/p packets.
     peak = math.sqrt(2.0 * alpha / (p * (1.0 - beta) * (1.0 + beta)))
     return max(cubic, (1.0 + beta) * peak / 2.0)
+
+
+def cubic_window_with_most(round_trip_time: float, p: float, c: float, beta: float, most: float) -> float:
+    """The cycle of 1/p packets that ends with the window with which it began; no window is above the most."""
+
+    def cycle(lost_at: float, grown: Callable[[float, FloatArray], FloatArray]) -> tuple[float, float]:
+        """Give how long a cycle lasts after a loss at a window, and its last window, in steps of time."""
+        # A window that never grew would take the longest.
+        times = np.linspace(0.0, round_trip_time / p / (beta * lost_at), 4001)
+        window = np.minimum(most, grown(lost_at, times))
+        steps = (window[1:] + window[:-1]) / 2.0 * np.diff(times) / round_trip_time
+        sent = np.concatenate([[0.0], np.cumsum(steps)])
+        lasts = float(np.interp(1.0 / p, sent, times))
+        return lasts, float(np.interp(lasts, times, window))
+
+    def mean_window(grown: Callable[[float, FloatArray], FloatArray]) -> float:
+        # A window that is too large at a loss is smaller at the next.
+        repeats = bisected(lambda log: math.exp(log) - cycle(math.exp(log), grown)[1] - 1e-12, -30.0, math.log(most))
+        return round_trip_time / p / cycle(math.exp(repeats), grown)[0]
+
+    def cubic(lost_at: float, times: FloatArray) -> FloatArray:
+        return np.asarray(c * (times - (lost_at * (1.0 - beta) / c) ** (1.0 / 3.0)) ** 3 + lost_at)
+
+    def reno(lost_at: float, times: FloatArray) -> FloatArray:
+        return beta * lost_at + 3.0 * (1.0 - beta) / (1.0 + beta) * times / round_trip_time
+
+    return max(mean_window(cubic), mean_window(reno))
 
 
 def dctcp_sawtooth(n: float, rate: float, round_trip_time: float, k: float) -> tuple[float, float, float]:

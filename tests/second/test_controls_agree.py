@@ -27,6 +27,19 @@ def test_cubic() -> None:
     assert (window > reno).any()
 
 
+def test_cubic_with_a_largest_window() -> None:
+    some = slice(0, 40)
+    free = controls.cubic_window(RTT, P, C, BETA)
+    most = free * 10 ** np.random.default_rng(7323).uniform(-1.5, 0.5, N)
+    window = controls.cubic_window(RTT, P, C, BETA, most)
+    rows = zip(RTT[some], P[some], C[some], BETA[some], most[some], strict=True)
+    expected = [second.cubic_window_with_most(*row) for row in rows]
+    np.testing.assert_allclose(window[some], expected, rtol=1e-3)
+    assert (window <= most).all()
+    assert (window[most > 4.0 * free / (3.0 + BETA) * 1.5] == free[most > 4.0 * free / (3.0 + BETA) * 1.5]).all()
+    assert 0.2 < (window < 0.999 * free).mean() < 0.9
+
+
 def test_dctcp() -> None:
     # A window of a packet and more: below it the fraction of marks would be above 1.
     flows = np.minimum(FLOWS, RATE * RTT + MARKS_FROM)

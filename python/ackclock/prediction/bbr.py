@@ -42,8 +42,8 @@ def _reasons(others: list[Scene], bottleneck: Node) -> list[str]:
     elif bottleneck.buffer == inf:
         reasons.append(f"the buffer of {bottleneck.name} is unlimited")
     pipe = bottleneck.packet_rate * others[0].round_trip_s
-    if sum(scene.count * scene.max_window for scene in others) <= pipe + bottleneck.buffer:
-        reasons.append("the windows of the others' receivers never fill the buffer")
+    if sum(scene.count * scene.most_in_flight for scene in others) <= pipe + bottleneck.buffer:
+        reasons.append("the windows and socket buffers of the others never fill the buffer")
     return reasons
 
 

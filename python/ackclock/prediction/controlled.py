@@ -85,7 +85,7 @@ def _reasons(found: Controlled) -> list[str]:
         reasons.append("the windows count ACKs, of which there are fewer than packets; the model's count packets")
     if found.bottleneck.private and found.flows > 1:
         reasons.append(f"each flow has a link {found.bottleneck.name} of its own; the model is of one that they share")
-    windows = sum(scene.count * scene.max_window for scene in found.scenes)
+    windows = sum(scene.count * scene.most_in_flight for scene in found.scenes)
     if windows < inf and windows <= found.rate * found.round_trip_s:
-        reasons.append("the receivers' windows together never fill the link")
+        reasons.append("the windows and socket buffers of the flows together never fill the link")
     return reasons

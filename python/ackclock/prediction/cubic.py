@@ -1,8 +1,11 @@
 """One CUBIC connection over a path that loses packets at random: RFC 9438's mean window."""
 
+from math import inf
+
 from ackclock.models import controls
 from ackclock.paths import delay_processes, losses
 from ackclock.prediction.question import question
+from ackclock.prediction.random_loss import limit_sentences
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
 from ackclock.prediction.scene import Scene, lone_flow
 from ackclock.scenario import Resolved
@@ -55,10 +58,12 @@ def _reasons(scene: Scene, probability: float | None) -> list[str]:
 
 
 def _prediction(scene: Scene, probability: float) -> ModelPrediction:
-    window = float(controls.cubic_window(scene.round_trip_s, probability, *cubic_numbers(scene)))
+    law = (scene.round_trip_s, probability, *cubic_numbers(scene))
+    window, unlimited = (float(controls.cubic_window(*law, most)) for most in (scene.most_in_flight, inf))
     rate = window / scene.round_trip_s
     throughput = Measured("flows", (scene.name,), "throughput_bps")
-    cwnd = Measured("flows", (scene.name,), "cwnd_mean_packets")
+    # A congestion window may be above what the receiver's window or a socket buffer allows.
+    cwnd = Measured("flows", (scene.name,), "cwnd_mean_packets") if window == unlimited else None
     return ModelPrediction(
         *CUBIC,
         subject=scene.name,
@@ -69,17 +74,15 @@ def _prediction(scene: Scene, probability: float) -> ModelPrediction:
         sentences=(
             f"{amount(probability, '1')} of the packets are lost, at a round trip of {seconds(scene.round_trip_s)}; "
             "the formula has its losses at equal distances",
+            *limit_sentences(scene, unlimited / scene.round_trip_s, scene.round_trip_s),
         ),
-        warnings=(*controls.MODELS["cubic_window"].warnings(loss_probability=probability), *_limits(scene, window)),
+        warnings=(*controls.MODELS["cubic_window"].warnings(loss_probability=probability), *_full(scene, window)),
     )
 
 
-def _limits(scene: Scene, window: float) -> tuple[str, ...]:
-    """Say what other than losses may limit the flow."""
-    found = []
+def _full(scene: Scene, window: float) -> tuple[str, ...]:
+    """Say whether the link limits the flow."""
     bottleneck = scene.bottleneck
-    if bottleneck is not None and window / scene.round_trip_s >= bottleneck.packet_rate:
-        found.append(f"that is more than {bottleneck.name} carries: the link, not the losses, limits the flow")
-    if window >= scene.max_window / 2.0:
-        found.append("the receiver's window cuts the larger windows off; the model has none")
-    return tuple(found)
+    if bottleneck is None or window / scene.round_trip_s < bottleneck.packet_rate:
+        return ()
+    return (f"that is more than {bottleneck.name} carries: the link, not the losses, limits the flow",)

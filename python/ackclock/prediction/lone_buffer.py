@@ -73,8 +73,8 @@ def _reasons(scene: Scene, bottleneck: Node) -> list[str]:
         reasons.append("several links have the least rate; the model has one queue")
     if bottleneck.buffer == inf:
         reasons.append(f"the buffer of {bottleneck.name} is unlimited")
-    elif scene.max_window <= bottleneck.packet_rate * scene.round_trip_s + bottleneck.buffer:
-        reasons.append("the receiver's window never fills the buffer")
+    elif scene.most_in_flight <= bottleneck.packet_rate * scene.round_trip_s + bottleneck.buffer:
+        reasons.append(f"{scene.limit} never fills the buffer")
     return reasons
 
 

@@ -4,7 +4,7 @@ Their p counts loss indications a packet sent: a whole burst of drops that one r
 """
 
 from collections.abc import Mapping, Sequence
-from math import inf, isfinite
+from math import isfinite
 from typing import Any, Final
 
 from ackclock.models import classics, controls
@@ -109,20 +109,23 @@ def _prediction(known: list[tuple[Scene, Mapping[str, Any]]], subject: str) -> M
 
 
 def _cubic(scene: Scene, row: Mapping[str, Any]) -> float:
-    rate = controls.cubic_rate(_mean(row, "rtt_mean_s"), _loss(scene, row), *cubic_numbers(scene))
+    most = scene.most_in_flight
+    rate = controls.cubic_rate(_mean(row, "rtt_mean_s"), _loss(scene, row), *cubic_numbers(scene), most)
     return float(rate) * scene.packet_bits
 
 
 def _square_root(scene: Scene, row: Mapping[str, Any]) -> float:
     b = scene.flow.tcp.packets_per_ack
-    return float(classics.square_root_rate(_mean(row, "rtt_mean_s"), _loss(scene, row), b)) * scene.packet_bits
+    round_trip = _mean(row, "rtt_mean_s")
+    rate = float(classics.square_root_rate(round_trip, _loss(scene, row), b))
+    return min(rate, scene.most_in_flight / round_trip) * scene.packet_bits
 
 
 def _pftk(scene: Scene, row: Mapping[str, Any]) -> float:
     round_trip = _mean(row, "rtt_mean_s")
     # Without a trace of the timer: the least it can be over such a round trip.
     timeout = scene.flow.tcp.sender.least_timeout_s(round_trip)
-    window = LARGE_WINDOW if scene.max_window == inf else scene.max_window
+    window = min(scene.most_in_flight, LARGE_WINDOW)
     b = scene.flow.tcp.packets_per_ack
     _, _, pftk = pftk_of(scene)
     return float(pftk(round_trip, _loss(scene, row), timeout, window, b)) * scene.packet_bits

@@ -42,8 +42,10 @@ def _reasons(scenes: list[Scene], bottlenecks: dict[str, Node]) -> list[str]:
         reasons += early
     elif bottleneck.buffer == inf:
         reasons.append(f"the buffer of {bottleneck.name} is unlimited")
-    elif any(scene.max_window * _count(scenes) <= _pipe(scenes, bottleneck) + bottleneck.buffer for scene in scenes):
-        reasons.append("the receivers' windows together never fill the buffer")
+    elif any(
+        scene.most_in_flight * _count(scenes) <= _pipe(scenes, bottleneck) + bottleneck.buffer for scene in scenes
+    ):
+        reasons.append("the windows and socket buffers of the flows together never fill the buffer")
     return reasons
 
 

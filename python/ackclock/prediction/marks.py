@@ -47,8 +47,8 @@ def _threshold(scenes: list[Scene], bottleneck: Node) -> tuple[float, list[str]]
         return 0.0, [f"{bottleneck.name} marks no packets"]
     else:
         return 0.0, [f"{bottleneck.name} does not mark from a number of packets on; the model has such a threshold"]
-    if any(scene.max_window * _count(scenes) <= pipe + threshold for scene in scenes):
-        reasons.append("the receivers' windows together never reach the threshold")
+    if any(scene.most_in_flight * _count(scenes) <= pipe + threshold for scene in scenes):
+        reasons.append("the windows and socket buffers of the flows together never reach the threshold")
     if bottleneck.buffer <= threshold + _count(scenes):
         reasons.append(f"the buffer of {bottleneck.name} overflows before the marks have an effect")
     return threshold, reasons

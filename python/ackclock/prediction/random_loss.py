@@ -5,7 +5,6 @@ round trip taken as constant, as independent from round to round, and as a Marko
 """
 
 from collections.abc import Callable, Sequence
-from math import inf
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from ackclock.scenario import Resolved
 from ackclock.scenario.losses import BernoulliLoss, LossLaw, PoissonLoss
 from ackclock.scenario.resolved_elements import HandoverLaw
 from ackclock.scenario.resolved_tcp import Halving, SelectiveSettings
-from ackclock.wording import amount, seconds
+from ackclock.wording import amount, number, seconds
 
 BY_PACKET = ("random-loss", "Throughput where each packet may be lost (Mathis 1997; Padhye 1998)")
 IN_TIME = ("variable-delay", "AIMD over paths with variable delay (Altman, Barakat, Ramos 2004)")
@@ -54,13 +53,14 @@ def _by_packet(scene: Scene, law: LossLaw) -> ModelPrediction | Inapplicable:
         return Inapplicable(*BY_PACKET, ("the delay changes; the formulas have a constant round trip",))
     probability, b = law.probability, scene.flow.tcp.packets_per_ack
     timeout = scene.flow.tcp.sender.least_timeout_s(scene.round_trip_s)
-    window = min(scene.max_window, LARGE_WINDOW)
+    window = min(scene.most_in_flight, LARGE_WINDOW)
     key, text, pftk = pftk_of(scene)
+    unlimited = float(classics.square_root_rate(scene.round_trip_s, probability, b))
     rates = (
         (
             "square_root_bps",
             "throughput by the square root",
-            classics.square_root_rate(scene.round_trip_s, probability, b),
+            min(unlimited, window / scene.round_trip_s),
         ),
         (key, text, pftk(scene.round_trip_s, probability, timeout, window, b)),
     )
@@ -71,9 +71,28 @@ def _by_packet(scene: Scene, law: LossLaw) -> ModelPrediction | Inapplicable:
         numbers=tuple(_rate(scene, key, text, float(rate)) for key, text, rate in rates),
         sentences=(
             f"{amount(probability, '1')} of the packets are lost, at a round trip of {seconds(scene.round_trip_s)}",
+            *limit_sentences(scene, unlimited, scene.round_trip_s),
         ),
         warnings=(*warnings, *_full(scene, float(rates[-1][-1]))),
     )
+
+
+def limit_sentences(scene: Scene, unlimited: float, round_trip_s: float) -> tuple[str, ...]:
+    """Say what limits the window, where the rate of the losses alone would need a larger one.
+
+    Parameters
+    ----------
+    scene : Scene
+        The flow.
+    unlimited : float
+        The rate of the losses without a largest window [pkt/s].
+    round_trip_s : float
+        The round trip [s].
+    """
+    most = scene.most_in_flight
+    if unlimited * round_trip_s < most:
+        return ()
+    return (f"{scene.limit} allows {number(round(most))} packets in flight, which the losses alone would exceed",)
 
 
 def pftk_of(scene: Scene) -> tuple[str, str, Callable[..., FloatArray]]:
@@ -188,6 +207,6 @@ def _full(scene: Scene, rate: float) -> tuple[str, ...]:
 
 
 def _window_warnings(scene: Scene, window: float) -> tuple[str, ...]:
-    if scene.max_window == inf or window < scene.max_window / 2.0:
+    if window < scene.most_in_flight / 2.0:
         return ()
-    return ("the receiver's window cuts the larger windows off; the model has none",)
+    return (f"{scene.limit} cuts the larger windows off; the model has none",)

@@ -21,6 +21,7 @@ from ackclock.scenario import Resolved, ResolvedFlow
 from ackclock.scenario.resolved_queues import Discipline
 from ackclock.scenario.resolved_tcp import SelectiveSettings
 from ackclock.scenario.resolved_traffic import PingTraffic
+from ackclock.socket_buffers import most_in_flight, socket_buffers
 from ackclock.wording import amount, plural
 
 _DROP_FACTORS: Final[Mapping[str, float]] = {"arriving": 1.0, "front": 0.0, "random": 0.5}
@@ -126,6 +127,19 @@ class Scene:
     def max_window(self) -> float:
         """The receiver's window [pkt]."""
         return self.flow.tcp.sender.window_packets
+
+    @property
+    def most_in_flight(self) -> float:
+        """The packets that the receiver's window and both socket buffers allow in flight at most [pkt]."""
+        return most_in_flight(self.flow)
+
+    @property
+    def limit(self) -> str:
+        """The name of what allows no more in flight: the receiver's window or one of the socket buffers."""
+        if self.most_in_flight == self.max_window:
+            return "the receiver's window"
+        least = min(socket_buffers(self.flow), key=lambda one: one.packets)
+        return "the send buffer" if least.is_send else "the receive buffer"
 
     def slow_acks(self) -> list[str]:
         """Say whether ACKs queue on the return path."""

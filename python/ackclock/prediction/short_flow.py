@@ -91,7 +91,7 @@ def _pipe(scene: Scene) -> float:
 
 def _window(scene: Scene) -> float:
     """Give the largest window that counts: one beyond the pipe is no faster, the rest of it waits at the bottleneck."""
-    return min(scene.max_window, max(_pipe(scene), scene.flow.tcp.sender.initial_window), LARGE_WINDOW)
+    return min(scene.most_in_flight, max(_pipe(scene), scene.flow.tcp.sender.initial_window), LARGE_WINDOW)
 
 
 def _transfer_s(scene: Scene, packets: int, probability: float) -> float:
@@ -129,7 +129,7 @@ def _whole_rounds_s(scene: Scene, packets: int) -> float:
     """Compute the duration in whole round trips [s]; where ACKs are for several packets, whole ACKs open the window."""
     tcp, bottleneck = scene.flow.tcp, scene.bottleneck
     rate = inf if bottleneck is None else bottleneck.packet_rate
-    limit = min(scene.max_window, LARGE_WINDOW)
+    limit = min(scene.most_in_flight, LARGE_WINDOW)
     rounds, left, window = _whole_acks(scene, packets, min(limit, rate * scene.round_trip_s))
     found = classics.lossless_transfer_time(
         left, scene.round_trip_s, rate, limit, initial_window=window, packets_per_ack=tcp.packets_per_ack

@@ -13,7 +13,7 @@ from ackclock.wording import number, seconds
 
 CYCLE = ("bottlenecks", "The TCP cycle on a path of several bottlenecks (Barakat, Altman 1999)")
 SAWTOOTH = ("sawtooth", "Congestion avoidance between half the largest window and all of it (Barakat, Altman 1999)")
-WINDOW = ("window", "The receiver's window a round trip (RFC 7323, section 1.1)")
+WINDOW = ("window", "The receiver's window or a socket buffer a round trip (RFC 7323, section 1.1)")
 
 
 @question(*CYCLE)
@@ -46,9 +46,9 @@ def _common_reasons(scene: Scene, largest: float) -> list[str]:
         reasons += early
     elif largest == inf:
         reasons.append("no buffer on the path is ever full, so there is no loss")
-    elif scene.max_window <= largest:
+    elif scene.most_in_flight <= largest:
         reasons.append(
-            f"the receiver's window of {number(scene.max_window)} packets never fills the buffer "
+            f"{scene.limit} of {number(round(scene.most_in_flight))} packets never fills the buffer "
             f"({number(round(largest))} packets would): there is no loss in congestion avoidance"
         )
     reasons += [
@@ -217,7 +217,7 @@ def _sawtooth_warnings(scene: Scene, largest: float, bottleneck: float) -> tuple
 
 
 def _window_reasons(scene: Scene, largest: float) -> list[str]:
-    if scene.max_window == inf:
+    if scene.most_in_flight == inf:
         return ["the receiver's window is unlimited"]
     if delay_processes(scene.resolved, scene.flow):
         return ["the delay changes"]
@@ -225,10 +225,10 @@ def _window_reasons(scene: Scene, largest: float) -> list[str]:
         return ["packets are lost at random"]
     if not scene.flow.tcp.sender.grows_until_loss:
         return [NOT_FILLING]
-    if scene.max_window > largest:
-        return [f"the buffer is full before the receiver's window of {number(scene.max_window)} packets is"]
+    if scene.most_in_flight > largest:
+        return [f"the buffer is full before {scene.limit} of {number(round(scene.most_in_flight))} packets is"]
     # A window that the path itself holds leaves no queue.
-    waits = scene.bottleneck is not None and scene.max_window > scene.bottleneck.packet_rate * scene.round_trip_s
+    waits = scene.bottleneck is not None and scene.most_in_flight > scene.bottleneck.packet_rate * scene.round_trip_s
     return early_drops(scene) if waits else []
 
 
@@ -237,7 +237,7 @@ def _window(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
         return Inapplicable(*WINDOW, tuple(reasons))
     bottleneck = scene.bottleneck
     limit = inf if bottleneck is None else bottleneck.rate_bps
-    alone = scene.max_window * scene.packet_bits / scene.round_trip_s
+    alone = scene.most_in_flight * scene.packet_bits / scene.round_trip_s
     numbers = [
         Number(
             "throughput_bps",
@@ -247,10 +247,11 @@ def _window(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
             Measured("flows", (scene.name,), "throughput_bps"),
         )
     ]
-    sentence = f"{number(scene.max_window)} packets each {seconds(scene.round_trip_s)} "
+    held = "" if scene.most_in_flight == scene.max_window else f", as many as {scene.limit} allows,"
+    sentence = f"{number(round(scene.most_in_flight))} packets{held} each {seconds(scene.round_trip_s)} "
     if bottleneck is not None and alone >= limit:
         sentence += f"are more than {bottleneck.name} carries: what is too much waits there, and nothing is lost"
-        queue = scene.max_window - bottleneck.packet_rate * scene.round_trip_s
+        queue = scene.most_in_flight - bottleneck.packet_rate * scene.round_trip_s
         numbers.append(Number("standing_queue_packets", "packets that wait on the path", queue, "pkt"))
     else:
         sentence += "are less than the path carries"
@@ -259,5 +260,5 @@ def _window(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
         subject=scene.name,
         numbers=tuple(numbers),
         sentences=(sentence,),
-        reference_lines=(ReferenceLine("cwnd", scene.name, scene.max_window, "receiver's window"),),
+        reference_lines=() if held else (ReferenceLine("cwnd", scene.name, scene.max_window, "receiver's window"),),
     )

@@ -47,8 +47,8 @@ class WebSources:
 
     @property
     def window(self) -> float:
-        """The receiver's window [pkt]."""
-        return min(self.scene.max_window, LARGE_WINDOW)
+        """The largest window that the receiver and the socket buffers allow [pkt]."""
+        return min(self.scene.most_in_flight, LARGE_WINDOW)
 
     def predict(self, buffer: float | None = None) -> engset.Prediction:
         """Ask the model; with another buffer [pkt] than the link's, where one is given."""
