@@ -21,14 +21,19 @@ HTB = {"kind": "shaper", "burst": "15 B"}
 """The token bucket behind the queues with an AQM there."""
 ON_THE_LINK = 1500 / 1514
 """Bytes of a packet of the recorded runs in those that its queue counts, with the header of the link."""
+FIRST_UPDATE_S = 0.504
+"""Instant after boot at which PIE's first timer expires, of 500 ms and rounded up to its wheel's next eight ticks."""
 RED = {"discipline": "red", "rules": "linux", "mean_packet": "1500 B"}
 QUEUES: dict[str, tuple[str, dict[str, Any]]] = {
     "codel": ("1000 pkt", {"discipline": "codel"}),
     # The queue is set up a tenth of a second before the run, and PIE's timer with it.
-    "pie": ("1000 pkt", {"discipline": "pie", "first_update": f"{0.5 - BOOT_S} s"}),
+    "pie": ("1000 pkt", {"discipline": "pie", "first_update": f"{FIRST_UPDATE_S - BOOT_S} s"}),
     # The few flows of the recorded runs have each a queue of their own there.
     "fq-codel": ("1000 pkt", {"discipline": "fq-codel", "separation": "perfect"}),
-    "fq-pie": ("1000 pkt", {"discipline": "fq-pie", "separation": "perfect", "first_update": f"{0.5 - BOOT_S} s"}),
+    "fq-pie": (
+        "1000 pkt",
+        {"discipline": "fq-pie", "separation": "perfect", "first_update": f"{FIRST_UPDATE_S - BOOT_S} s"},
+    ),
     # All flows have the same two hosts. The kernel's limit is of memory, which the few packets there do not reach.
     "cake": ("15140 KiB", {"discipline": "cake", "separation": "perfect"}),
     "sfq": ("127 pkt", {"discipline": "sfq", "separation": "perfect"}),

@@ -189,12 +189,25 @@ def _aqm_faults(place: str, link: Scenario) -> Iterator[str]:
         yield from _sfq_faults(place, queue["scheduler"], link["buffer"])
     if queue["aqm"].get("burst_s", BURST_S) != BURST_S:
         yield _fault(f"{place}.queue.burst", queue["aqm"]["burst_s"], f"it is {BURST_S} s there")
+    update_s = queue["aqm"].get("update_s")
+    if update_s is not None and not _is_of_ticks(update_s):
+        problem = f"its timer expires after 2 to {MOST_UPDATE_TICKS} whole milliseconds"
+        yield _fault(f"{place}.queue.update", update_s, problem)
     if queue["aqm"].get("rules", "linux") != "linux":
         yield _fault(f"{place}.queue.rules", queue["aqm"]["rules"], 'the kernel\'s are "linux"')
     if link["token_bucket"] is None and link["counting"] != "waiting":
         yield _fault(f"{place}.counting", link["counting"], "an AQM there holds only packets that wait")
     if link["token_bucket"] not in (None, HTB):
         yield _fault(f"{place}.token_bucket", link["token_bucket"], "a shaper with a burst of 15 B there")
+
+
+MOST_UPDATE_TICKS = 63
+"""Ticks of a millisecond up to which the kernel's timer wheel rounds a time up by a tick and not by more."""
+
+
+def _is_of_ticks(time_s: float) -> bool:
+    ticks = round(time_s * 1e3)
+    return abs(time_s * 1e3 - ticks) < 1e-6 and 2 <= ticks <= MOST_UPDATE_TICKS
 
 
 MOST_SFQ_DEPTH = 127

@@ -21,8 +21,10 @@ from crosscheck.linux.refusals import cake_interval_s, check_playable
 
 SYN_BYTES, HANDSHAKE_ACK_BYTES = 60, 52
 """Sizes of the packets of a handshake [B]."""
-TIMES_OF_AQMS = {"target": "target", "interval": "interval", "ce_threshold": "ce_threshold", "tupdate": "update"}
+TIMES_OF_AQMS = {"target": "target", "interval": "interval", "ce_threshold": "ce_threshold"}
 """Words of `tc` for the times of an AQM, and our names."""
+TICK_S = 0.001
+"""Time by which a timer of a few ticks expires late, at the end of the tick (`calc_index`) [s]."""
 ETHERNET_BYTES = 14
 """Header of a packet on the links of the kernel's path [B]."""
 MOST_QUEUES = {"fq_codel": 65536, "fq_pie": 2048, "sfq": 65536}
@@ -179,6 +181,8 @@ def _queue_options(link: Scenario) -> dict[str, str]:
     limit = link["buffer"]["packets"] if link["buffer"] else UNLIMITED_PACKETS
     times = {name: aqm.get(f"{field}_s") for name, field in TIMES_OF_AQMS.items()}
     given = [f"{name}+{round(at * 1e6)}us" for name, at in times.items() if at is not None]
+    if "update_s" in aqm:
+        given += [f"tupdate+{round((aqm['update_s'] - TICK_S) * 1e6)}us"]
     given += [f"{name}+{round(16 * aqm[name])}" for name in ("alpha", "beta") if name in aqm]
     if queue["scheduler"]["kind"] == "fq":
         # The kernel's lengths count the header of the link. Flows that are to share no queue get as many as it has.

@@ -215,6 +215,23 @@ def test_a_short_last_packet_is_less_data_in_the_kernel() -> None:
     assert flow.payload_bytes == 7000 - 5 * 52
 
 
+def with_pie(**fields: Any) -> dict[str, Any]:
+    document_ = document(isp={"counting": "waiting", "queue": {"discipline": "pie", **fields}})
+    form: dict[str, Any] = resolve(load(document_)).to_dict()
+    return form
+
+
+@pytest.mark.parametrize(("update", "words"), [({}, "15000us"), ({"update": "30 ms"}, "29000us")])
+def test_the_kernels_pie_updates_a_tick_after_the_time_that_it_is_given(update: dict[str, str], words: str) -> None:
+    assert f"+tupdate+{words}+" in translate(with_pie(**update)).options["aqm"]
+
+
+@pytest.mark.parametrize("update", ["15.5 ms", "1 ms", "64 ms"])
+def test_a_pie_whose_updates_are_not_the_ticks_of_a_timer_is_refused(update: str) -> None:
+    with pytest.raises(UnplayableError, match=r"queue\.update: .* 2 to 63 whole milliseconds"):
+        translate(with_pie(update=update))
+
+
 def with_cake(flows: list[dict[str, Any]] | None = None, **fields: Any) -> dict[str, Any]:
     document_ = document(flows, isp={"counting": "waiting", "queue": {"discipline": "cake", **fields}})
     del document_["link"][1]["buffer"]

@@ -33,6 +33,8 @@ from ackclock.scenario.schema_kinds import most
 from ackclock.scenario.schema_queues import Queue, interval_of, separation_of
 
 CODEL_TARGET_S, PIE_TARGET_S = 0.005, 0.015
+PIE_UPDATE_S = 0.016
+"""Time between two updates of Linux's PIE: of 15 ms, at the end of whose last tick its timer expires (`calc_index`)."""
 """Delays that the two are controlled for by default [s]: RFC 8289 section 4.2, RFC 8033 section 4.2."""
 MOST_RED_BYTES, MOST_WEIGHT_LOG = (
     most(f"elements[].queue.aqm.{name}") for name in ("max_threshold_bytes", "weight_log")
@@ -155,7 +157,7 @@ def _pie(queue: Queue, largest_packet_bytes: int) -> Pie:
     return Pie(
         "pie",
         target_s=_given(queue.target, PIE_TARGET_S),
-        update_s=(update_s := _given(queue.update, 0.015)),
+        update_s=(update_s := _given(queue.update, PIE_UPDATE_S)),
         first_update_s=_given(queue.first_update, update_s),
         alpha=_given(queue.alpha, 0.125),
         beta=_given(queue.beta, 1.25),

@@ -182,13 +182,13 @@ class Queue(Table):
         None,
         words="100 ms, 500 ms of red",
     )
-    update: Annotated[float | None, Amount("15 ms", (_UPDATE,))] = entry(
+    update: Annotated[float | None, Amount("16 ms", (_UPDATE,))] = entry(
         "pie, fq-pie, pi, dualpi2: time between two updates of the drop probability (of pi, 1 / `w_` of ns-2)",
         None,
-        words="15 ms, 16 ms of dualpi2 by the kernel's rules, 1/170 s of pi",
+        words="16 ms, 15 ms of dualpi2 by the RFC's rules, 1/170 s of pi",
     )
     first_update: Annotated[float | None, Amount("500 ms", (_TO_100_S,))] = entry(
-        "pie, fq-pie: instant of the first update; Linux makes it half a second after the queue is set up",
+        "pie, fq-pie: instant of the first update; Linux makes it 504 ms after the queue is set up",
         None,
         words="after `update`",
     )

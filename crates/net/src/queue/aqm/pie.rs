@@ -12,9 +12,9 @@ use super::{Algorithm, AqmState, Arriving, Departing, Verdict};
 pub struct PieConfig {
     /// Queueing delay that the drop probability is controlled for (QDELAY_REF) \[s\].
     pub target_s: f64,
-    /// Time between two updates of the drop probability (T_UPDATE) \[s\].
+    /// Time between two updates of the drop probability (T_UPDATE) \[s\]. Linux's timer of 15 ms expires after 16.
     pub update_s: f64,
-    /// Instant of the first update \[s\]: half a second after Linux sets up the queue (`pie_init`).
+    /// Instant of the first update \[s\]: 504 ms after Linux sets up the queue (`pie_init`), where its timer of 500 expires.
     pub first_update_s: f64,
     /// Change of the drop probability for each second of queueing delay above the target, in an update \[1/s\].
     pub alpha: f64,
@@ -29,7 +29,7 @@ pub struct PieConfig {
 }
 
 impl PieConfig {
-    /// The defaults of RFC 8033 section 4, and of Linux.
+    /// The defaults of RFC 8033 section 4.
     pub const TYPICAL: PieConfig = PieConfig {
         target_s: 0.015,
         update_s: 0.015,

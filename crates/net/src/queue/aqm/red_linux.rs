@@ -40,8 +40,9 @@ impl RedLinuxConfig {
     };
 }
 
-/// Time between two adaptations of the drop probability \[s\] (`red_adaptative_timer`).
-const ADAPTATION_S: f64 = 0.5;
+/// Time between two adaptations of the drop probability \[s\] (`red_adaptative_timer`): a timer of 500 ticks of a
+/// millisecond expires at the next multiple of eight (`calc_index` of the kernel's timer wheel).
+const ADAPTATION_S: f64 = 0.504;
 /// Probability 1, one more than the kernel's 32 bits hold.
 const ONE: f64 = 4_294_967_296.0;
 /// Bounds within which the probability is adapted, 1% and 50% (`MAX_P_MIN`, `MAX_P_MAX`).
