@@ -523,7 +523,7 @@ def test_a_receive_buffer_caps_the_laws_of_losses(preset: str, size: str) -> Non
     measured = result.flows.throughput_bps["copy"]
     for name in ("cubic" if preset == "linux-cubic" else "random-loss", "losses"):
         for number in models[name].numbers:
-            # The square root is cut off at a largest window a round trip, and knows no time below it.
+            # The square root is cut off at a largest window a round trip, as if losses left that window.
             if number.unit == "bit/s":
                 within = 0.2 if number.key == "square_root_bps" else 0.1
                 assert number.value == pytest.approx(measured, rel=within), (name, number.key)
