@@ -111,7 +111,7 @@ def test_every_picture_survives_json(tmp_path: Path) -> None:
     read = Chart.from_dict(json.loads(json.dumps(chart.to_dict(), allow_nan=False)))
     assert read.to_dict() == chart.to_dict()
     for name, drawn in (("chart", chart), ("read", read)):
-        chart_picture(drawn).save(tmp_path / f"{name}.png")
+        chart_picture(drawn).save(str(tmp_path / f"{name}.png"))
     assert (tmp_path / "chart.png").read_bytes() == (tmp_path / "read.png").read_bytes()
 
 

@@ -22,9 +22,9 @@ class Picture(Figure):
     matplotlib works with it, such as `savefig` and `axes`.
     """
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write it in the format of the path's ending; the same picture gives the same bytes."""
-        metadata = {"Date": None} if path.suffix == ".svg" else {}
+        metadata = {"Date": None} if Path(path).suffix == ".svg" else {}
         with style():
             self.savefig(path, metadata=metadata)
 
