@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,14 @@ from crosscheck.linux import kernel, ours, recorded
 from crosscheck.linux.check import Case, Mark, Report, check, resolved, same_packets
 from crosscheck.linux.draw import draw, draw_asymmetric, draw_impaired, draw_managed
 from crosscheck.linux.figures import compare
+from crosscheck.linux.paired import mean_differences
 from crosscheck.linux.path import UnplayableError, bottleneck_of
 from crosscheck.linux.picture import save_picture
 from crosscheck.linux.realisations import phase_of_s, realise
 from crosscheck.linux.translate import translate
+
+LEAST_STARTS = 2
+"""Number of starts from which a mean difference has an error."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -50,10 +55,23 @@ def _parser() -> argparse.ArgumentParser:
         help="how many drawn scenarios with drop-tail; half as many have an AQM or a scheduler, half as many a narrow "
         "link for ACKs, and half as many losses by number or a delay that steps up (default %(default)s)",
     )
+    parser.add_argument(
+        "--starts",
+        type=_starts,
+        metavar="N",
+        help="play each with N starts of its flows, two or more, and show mean differences in place of a verdict",
+    )
     parser.add_argument("--seed", type=int, help="their seed (default: a fresh one, which is printed)")
     parser.add_argument("--only", metavar="NAME", default="", help="only scenarios whose name contains NAME")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="scenarios at a time (default: cores)")
     return parser
+
+
+def _starts(text: str) -> int:
+    count = int(text)
+    if count < LEAST_STARTS:
+        raise argparse.ArgumentTypeError(f"{count} is not a number of starts: {LEAST_STARTS} or more")
+    return count
 
 
 def _all(options: argparse.Namespace) -> int:
@@ -71,6 +89,10 @@ def _all(options: argparse.Namespace) -> int:
         _say(f"--only {options.only}: no name contains that; allowed: a part of one of {names}")
         return 2
     with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool:
+        if options.starts:
+            for text in pool.map(partial(mean_differences, starts=options.starts), wanted):
+                _say(text)
+            return 0
         again = f"python -m crosscheck.linux --seed {seed} --fresh {options.fresh} --only"
         return _tell(pool.map(check, wanted), again)
 
