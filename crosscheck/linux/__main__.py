@@ -68,10 +68,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _starts(text: str) -> int:
-    count = int(text)
-    if count < LEAST_STARTS:
-        raise argparse.ArgumentTypeError(f"{count} is not a number of starts: {LEAST_STARTS} or more")
-    return count
+    if not text.isascii() or not text.isdecimal() or int(text) < LEAST_STARTS:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of starts: {LEAST_STARTS} or more")
+    return int(text)
 
 
 def _all(options: argparse.Namespace) -> int:

@@ -61,7 +61,8 @@ def test_a_path_that_one_side_cannot_run_is_named(monkeypatch: pytest.MonkeyPatc
     assert text == "one\n    KernelError: the kernel did not end its run"
 
 
-def test_a_single_start_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("given", ["1", "-3", "two"])
+def test_fewer_than_two_starts_are_refused(capsys: pytest.CaptureFixture[str], given: str) -> None:
     with pytest.raises(SystemExit):
-        main(["--starts", "1"])
-    assert "1 is not a number of starts: 2 or more" in capsys.readouterr().err
+        main([f"--starts={given}"])
+    assert f"{given} is not a number of starts: 2 or more" in capsys.readouterr().err
