@@ -510,6 +510,23 @@ def test_a_socket_buffer_that_never_fills_the_path_is_the_window(
     assert run.flows.throughput_bps["copy"] == pytest.approx(model.numbers[0].value, rel=0.02)
 
 
+def test_the_example_of_the_page_has_its_numbers() -> None:
+    page = " ".join((Path(__file__).parents[1] / "docs" / "models.md").read_text(encoding="utf-8").split())
+    loss = {"model": "bernoulli", "probability": 1e-6, "applies_to": "data"}
+    link = {"name": "link", "rate": "1 Gbit/s", "delay": "25 ms", "buffer": "5000 pkt", "loss": loss}
+    sizes = {"receive_buffer_max": "3 MB"}
+    flow: dict[str, Any] = {"name": "f", "path": ["link"], "tcp": {"preset": "linux-cubic", **sizes}}
+    scenario = {"link": [link], "flow": [flow], "run": {"duration": "60 s", "warmup": "5 s"}}
+    run = ackclock.run(scenario, picture=False)
+    (model,) = (one for one in ackclock.predict(scenario).applicable if one.model == "cubic")
+    flow["tcp"] = {"preset": "linux-cubic", "receive_buffer_max": "1 GB", "send_buffer_max": "1 GB"}
+    (alone,) = (one for one in ackclock.predict(scenario).applicable if one.model == "cubic")
+    law, now, simulated = (
+        round(bps / 1e6) for bps in (alone.numbers[0].value, model.numbers[0].value, run.flows.throughput_bps["f"])
+    )
+    assert f"had {law} Mbit/s by the law alone, now {now}; the simulation has {simulated}." in page
+
+
 @pytest.mark.parametrize("preset", ["linux-cubic", "linux-reno"])
 @pytest.mark.parametrize("size", ["300 kB", "100 kB"])
 def test_a_receive_buffer_caps_the_laws_of_losses(preset: str, size: str) -> None:

@@ -1,6 +1,7 @@
 """Mean differences over pairs of runs: what is computed of them, and which starts are played."""
 
 from dataclasses import replace
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from crosscheck.linux import kernel, paired
 from crosscheck.linux.__main__ import main
 from crosscheck.linux.check import Case, resolved
-from crosscheck.linux.draw import draw
+from crosscheck.linux.draw import draw, draw_managed
 from crosscheck.linux.figures import Figures
 
 FIGURES = Figures((3.0, 4.0), 20.0, 100, 10, 100, 0, cwnd_mean=8.0)
@@ -59,6 +60,21 @@ def test_a_path_that_one_side_cannot_run_is_named(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(kernel, "play", fails)
     text = paired.mean_differences(Case("one", resolved(draw(7, 1))), 2)
     assert text == "one\n    KernelError: the kernel did not end its run"
+
+
+def test_pie_updates_as_often_as_the_kernel_s() -> None:
+    """Hold 16 flows of CUBIC behind FQ-PIE to the means of the kernel's six runs, played once with these starts.
+
+    With an update each 15 ms the mean queue was 5% shorter, drops were 6% and recoveries 4% more.
+    """
+    document = draw_managed(281128, 16)
+    for flow in document["flow"]:
+        flow["tcp"]["preset"] = "linux-cubic"
+    starts = paired.other_starts(resolved(document), 6)
+    found = [Case("", one).ours(0.0) for one in starts]
+    assert fmean(one.queue_ms for one in found) == pytest.approx(61.81, rel=0.01)
+    assert fmean(one.drops for one in found) == pytest.approx(2376.5, rel=0.03)
+    assert fmean(one.recoveries for one in found) == pytest.approx(1431.5, rel=0.01)
 
 
 @pytest.mark.parametrize("given", ["1", "-3", "two"])
