@@ -6,6 +6,7 @@ each 15 ms in place of 16 made the mean queue of one path 5% shorter, within the
 """
 
 import math
+import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,16 @@ from scipy import stats
 
 from crosscheck.linux import kernel
 from crosscheck.linux.check import Case
-from crosscheck.linux.figures import Figures
+from crosscheck.linux.figures import (
+    DROPS,
+    MARKS,
+    QUEUE,
+    RECOVERIES,
+    RETRANSMISSIONS,
+    THROUGHPUT,
+    TIMEOUTS,
+    Figures,
+)
 from crosscheck.linux.path import Scenario
 from crosscheck.linux.translate import translate
 from crosscheck.mrg32k3a import Mrg32k3a
@@ -24,13 +34,13 @@ LEAST_START_S = 0.05
 SURE = 0.001
 """Probability of a difference by chance (Student's t of the pairs) below which it is named."""
 SHOWN = {
-    "goodput_mbps": "throughput [Mbit/s]",
-    "queue_ms": "mean queue [ms]",
-    "drops": "drops",
-    "recoveries": "recoveries",
-    "retransmissions": "retransmissions",
-    "timeouts": "timeouts",
-    "marks": "marks",
+    "goodput_mbps": THROUGHPUT.name,
+    "queue_ms": QUEUE.name,
+    "drops": DROPS.name,
+    "recoveries": RECOVERIES.name,
+    "retransmissions": RETRANSMISSIONS.name,
+    "timeouts": TIMEOUTS.name,
+    "marks": MARKS.name,
     "cwnd_mean": "mean cwnd [pkt]",
 }
 """Figures that are shown, and their names."""
@@ -97,11 +107,9 @@ def differences(theirs: Sequence[Figures], mine: Sequence[Figures]) -> list[Diff
     for key, name in SHOWN.items():
         pairs = [(_value(one, key), _value(other, key)) for one, other in zip(theirs, mine, strict=True)]
         apart = [own - kernels for kernels, own in pairs]
-        count = len(pairs)
-        mean = sum(apart) / count
-        error = math.sqrt(sum((one - mean) ** 2 for one in apart) / (count - 1) / count)
-        kernels, own = (sum(pair[side] for pair in pairs) / count for side in (0, 1))
-        found.append(Difference(name, kernels, own, mean, error, count))
+        kernels, own = (statistics.fmean(pair[side] for pair in pairs) for side in (0, 1))
+        error = statistics.stdev(apart) / math.sqrt(len(pairs))
+        found.append(Difference(name, kernels, own, statistics.fmean(apart), error, len(pairs)))
     return found
 
 

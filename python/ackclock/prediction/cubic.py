@@ -5,7 +5,7 @@ from math import inf
 from ackclock.models import controls
 from ackclock.paths import delay_processes, losses
 from ackclock.prediction.question import question
-from ackclock.prediction.random_loss import limit_sentences
+from ackclock.prediction.random_loss import limit_sentence
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
 from ackclock.prediction.scene import Scene, lone_flow
 from ackclock.scenario import Resolved
@@ -74,7 +74,7 @@ def _prediction(scene: Scene, probability: float) -> ModelPrediction:
         sentences=(
             f"{amount(probability, '1')} of the packets are lost, at a round trip of {seconds(scene.round_trip_s)}; "
             "the formula has its losses at equal distances",
-            *limit_sentences(scene, unlimited / scene.round_trip_s, scene.round_trip_s),
+            *([limit_sentence(scene)] if window < unlimited else []),
         ),
         warnings=(*controls.MODELS["cubic_window"].warnings(loss_probability=probability), *_full(scene, window)),
     )

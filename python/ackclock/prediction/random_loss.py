@@ -71,28 +71,16 @@ def _by_packet(scene: Scene, law: LossLaw) -> ModelPrediction | Inapplicable:
         numbers=tuple(_rate(scene, key, text, float(rate)) for key, text, rate in rates),
         sentences=(
             f"{amount(probability, '1')} of the packets are lost, at a round trip of {seconds(scene.round_trip_s)}",
-            *limit_sentences(scene, unlimited, scene.round_trip_s),
+            *([limit_sentence(scene)] if unlimited * scene.round_trip_s >= window else []),
         ),
         warnings=(*warnings, *_full(scene, float(rates[-1][-1]))),
     )
 
 
-def limit_sentences(scene: Scene, unlimited: float, round_trip_s: float) -> tuple[str, ...]:
-    """Say what limits the window, where the rate of the losses alone would need a larger one.
-
-    Parameters
-    ----------
-    scene : Scene
-        The flow.
-    unlimited : float
-        The rate of the losses without a largest window [pkt/s].
-    round_trip_s : float
-        The round trip [s].
-    """
-    most = scene.most_in_flight
-    if unlimited * round_trip_s < most:
-        return ()
-    return (f"{scene.limit} allows {number(round(most))} packets in flight, which the losses alone would exceed",)
+def limit_sentence(scene: Scene) -> str:
+    """Say what limits a window that the losses alone would let grow further."""
+    packets = number(round(scene.most_in_flight))
+    return f"{scene.limit} allows {packets} packets in flight, which the losses alone would exceed"
 
 
 def pftk_of(scene: Scene) -> tuple[str, str, Callable[..., FloatArray]]:

@@ -33,9 +33,9 @@ from ackclock.scenario.schema_kinds import most
 from ackclock.scenario.schema_queues import Queue, interval_of, separation_of
 
 CODEL_TARGET_S, PIE_TARGET_S = 0.005, 0.015
-PIE_UPDATE_S = 0.016
-"""Time between two updates of Linux's PIE: of 15 ms, at the end of whose last tick its timer expires (`calc_index`)."""
 """Delays that the two are controlled for by default [s]: RFC 8289 section 4.2, RFC 8033 section 4.2."""
+PIE_UPDATE_S = 0.016
+"""Time between two updates of Linux's PIE [s], whose timer of 15 ms expires at the end of its last tick."""
 MOST_RED_BYTES, MOST_WEIGHT_LOG = (
     most(f"elements[].queue.aqm.{name}") for name in ("max_threshold_bytes", "weight_log")
 )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 REPLICATION: Final = "replication"
-_ENDS: Final = ("low", "high")
+_NAMES: Final = ("low", "high")
 DEFAULT_CONFIDENCE: Final = 0.95
 """Confidence of intervals of data that do not say which their runs had, as sums and differences of sweeps."""
 POOLED: Final = "pooled"
@@ -24,7 +24,7 @@ ROUNDING: Final = 1e-9
 def mean_and_ends(
     data: "xr.Dataset", name: str, confidence: float | None
 ) -> "tuple[xr.DataArray, xr.DataArray, xr.DataArray]":
-    """Compute a variable over the replications, and the ends of its interval at each point.
+    """Compute a variable over the replications, and the ends of its interval at each point, nan if none is known.
 
     Parameters
     ----------
@@ -33,7 +33,8 @@ def mean_and_ends(
     name : str
         The variable.
     confidence : float or None
-        As for `ends`.
+        Of Student's t over the replications; None for the runs' own, and for intervals by batch means where a point has
+        one replication.
 
     Returns
     -------
@@ -47,36 +48,21 @@ def mean_and_ends(
         together = data[pooled]
         if together.attrs.get("replications") == variable.sizes[REPLICATION] and set(together.dims) == set(mean.dims):
             unknown = together * np.nan
-            low, high = (data.get(f"{name}_{end}", unknown) for end in _ENDS)
+            low, high = (data.get(f"{name}_{end}", unknown) for end in _NAMES)
             return together, low, high
-    return mean, *ends(data, name, mean, confidence)
+    return mean, *_ends(data, name, mean, confidence)
 
 
-def ends(
+def _ends(
     data: "xr.Dataset", name: str, mean: "xr.DataArray", confidence: float | None
 ) -> "tuple[xr.DataArray, xr.DataArray]":
-    """Compute the ends of the interval of a variable at each point, nan where no interval is known.
+    """Compute the ends of the interval of a mean over replications.
 
-    Parameters
-    ----------
-    data : xarray.Dataset
-        Data of a sweep, or what xarray made of them.
-    name : str
-        The variable.
-    mean : xarray.DataArray
-        Its mean over the replications.
-    confidence : float or None
-        Of Student's t over the replications; None for the runs' own, and for intervals by batch means where a point has
-        one replication.
-
-    Returns
-    -------
-    tuple of xarray.DataArray and xarray.DataArray
-        Low and high. Those that are stored are taken of points with one replication alone, and only if they are about
-        the value that is there: after a sum over flows, or of one of several replications, they are not.
+    Those that are stored are taken of points with one replication alone, and only if they are about the value that is
+    there: after a sum over flows, or of one of several replications, they are not.
     """
     found = _student(data[name], mean, float(data.attrs.get("confidence", DEFAULT_CONFIDENCE)), confidence)
-    stored = [f"{name}_{end}" for end in _ENDS]
+    stored = [f"{name}_{end}" for end in _NAMES]
     if confidence is not None or not all(end in data for end in stored) or not _is_whole(data, name):
         return found
     low, high = (data[end] for end in stored)
@@ -95,7 +81,7 @@ def _student(
     columns = np.asarray(stacked.values, dtype=float).reshape(stacked.sizes[REPLICATION], -1)
     error = bucket_error(str(variable.name))
     found = estimates(columns, of_runs if confidence is None else confidence, error=error)
-    low, high = ([np.nan if one[end] is None else one[end] for one in found] for end in _ENDS)
+    low, high = ([np.nan if one[end] is None else one[end] for one in found] for end in _NAMES)
     return _like(mean, low), _like(mean, high)
 
 
