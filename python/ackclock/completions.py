@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ackclock.groups import by_table
 from ackclock.histograms import percentiles, rank_of
-from ackclock.pooled import Pooled, extreme_estimate, percentile_estimate, pool, values_needed
+from ackclock.pooled import Pooled, extreme_estimate, percentile_estimate, percentile_estimates, pool, values_needed
 from ackclock.quantities import COMPLETION_QUANTITIES, PERCENTILES
 from ackclock.replication import Columns, Replication
 from ackclock.scenario import Resolved, ResolvedFlow
@@ -101,12 +101,11 @@ def pooled_completions(
         By quantity: the percentiles with their intervals, and the longest without one.
     """
     confidence, exact = resolved.run.confidence, resolved.is_deterministic
-    found = {}
+    found: dict[str, Estimate] = {}
     for kind in _KINDS:
         unit, extremes = _unit(kind), _longest_of_each(values, kind, numbers)
         pooled = _pooled(replications, kind, numbers, extremes)
-        for name, fraction in PERCENTILES.items():
-            found[f"{kind}_{name}{unit}"] = percentile_estimate(pooled, fraction, confidence, exact=exact)
+        found |= percentile_estimates(pooled, kind, unit, confidence, exact=exact)
         found[f"{kind}_max{unit}"] = extreme_estimate(extremes, pooled.longest, exact=exact)
     return found
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.histograms import percentiles
-from ackclock.pooled import extreme_estimate, percentile_estimate, pool
+from ackclock.pooled import extreme_estimate, percentile_estimates, pool
 from ackclock.quantities import PERCENTILES, PING_QUANTITIES
 from ackclock.replication import Replication
 from ackclock.scenario import Resolved, ResolvedFlow
@@ -110,8 +110,8 @@ def pooled_pings(
     longest = np.array([np.fmax.reduce(value["rtt_max_s"][list(numbers)]) for value in values])
     ends = float(np.fmin.reduce(least)), float(np.fmax.reduce(longest))
     pooled = pool([one["pings"]["round_trips"] for one in replications], numbers, *ends)
-    found = {"rtt_min_s": extreme_estimate(least, ends[0], exact=exact)}
-    for name, fraction in PERCENTILES.items():
-        found[f"rtt_{name}_s"] = percentile_estimate(pooled, fraction, confidence, exact=exact)
-    found["rtt_max_s"] = extreme_estimate(longest, ends[1], exact=exact)
-    return found
+    return {
+        "rtt_min_s": extreme_estimate(least, ends[0], exact=exact),
+        **percentile_estimates(pooled, "rtt", "_s", confidence, exact=exact),
+        "rtt_max_s": extreme_estimate(longest, ends[1], exact=exact),
+    }

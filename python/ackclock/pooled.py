@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.histograms import middles_s, rank_of
-from ackclock.quantities import BUCKET_ERROR
+from ackclock.quantities import BUCKET_ERROR, PERCENTILES
 from ackclock.replication import Columns
 from ackclock.stats import Estimate, student_t
 
@@ -118,6 +118,16 @@ def percentile_estimate(pooled: Pooled, fraction: float, confidence: float, *, e
     # The longest is known exactly.
     high = min(high * (1.0 + BUCKET_ERROR), pooled.longest)
     return Estimate(mean=found, low=low * (1.0 - BUCKET_ERROR), high=high, n=replications)
+
+
+def percentile_estimates(
+    pooled: Pooled, kind: str, unit: str, confidence: float, *, exact: bool
+) -> dict[str, Estimate]:
+    """Compute `percentile_estimate` of each percentile, by the name of the quantity of a kind and unit."""
+    return {
+        f"{kind}_{name}{unit}": percentile_estimate(pooled, fraction, confidence, exact=exact)
+        for name, fraction in PERCENTILES.items()
+    }
 
 
 def _standard_error(pooled: Pooled, value: float, fraction: float) -> float:
