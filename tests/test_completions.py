@@ -147,6 +147,20 @@ def test_percentiles_are_of_all_runs_together_and_the_longest_is_that_of_all() -
     assert not [line for line in result.summary["warnings"] if "has no interval" in line]
 
 
+def test_the_curve_of_transfers_begins_at_none_even_if_all_take_as_long() -> None:
+    document = lossy("20 kB", replications=100)
+    document["flow"][0]["start_spread"] = "1 s"
+    curves = []
+    for loss in (0.0, 0.03):
+        document["link"][0]["loss"]["probability"] = loss
+        panels = ackclock.run(document).chart().panels
+        (curve,) = next(panel for panel in panels if panel.y_label == "fraction of transfers").curves
+        assert (curve.y[0], curve.y[-1]) == (0.0, 1.0)
+        assert (np.diff(curve.x) > 0.0).all()
+        curves.append(curve)
+    assert [len(curve.x) == 2 for curve in curves] == [True, False]
+
+
 def test_a_percentile_without_an_interval_is_named() -> None:
     result = ackclock.run(lossy("20 kB", replications=20), picture=False)
     (warning,) = (line for line in result.summary["warnings"] if "has no interval" in line)

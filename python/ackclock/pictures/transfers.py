@@ -45,14 +45,17 @@ def completion_panel(completion_times: pd.DataFrame) -> Panel | None:
     """
     fct = completion_times[completion_times["quantity"] == "fct"]
     counted = fct.groupby(["flow", "high"], observed=True)["count"].sum()
+    shortest = fct.groupby("flow", observed=True)["low"].min()
     curves = []
     for number, name in enumerate(counted.index.unique("flow")[:MOST_LINES]):
         own = counted.loc[name]
         total = int(own.sum())
         if total >= LEAST_TRANSFERS:
-            fractions = np.cumsum(own.to_numpy(dtype=float)) / total
+            # From 0 on: the curve of transfers that are all in one bucket is a step.
+            times = np.array([shortest[name], *own.index])
+            fractions = np.array([0.0, *np.cumsum(own.to_numpy(dtype=float))]) / total
             label = f"{name}: {plural(total, 'transfer')}"
-            curves.append(Curve(label, own.index.to_numpy(dtype=float), fractions, "step", number))
+            curves.append(Curve(label, times, fractions, "step", number))
     if not curves:
         return None
     return Panel("flow completion time [s]", "fraction of transfers", curves, log_x=True, y_top=1.02)
