@@ -13,6 +13,8 @@ _WORD = (1 << 64) - 1
 
 _TABLE_SIZE = 1 << 20
 _STEPS = 256
+_NEAR = 32
+_MARGIN = 5e-8  # a number closer to 0 might be met from below, by one of nearly 1
 
 SEED_RESOLUTION = 1e-7
 """Largest distance of the first number after a seed of `ns2_seeds` from the wanted one; most are 30 times closer."""
@@ -54,9 +56,12 @@ def _split_mix(state: int) -> Iterator[int]:
 
 def first_numbers(seeds: Any) -> Any:
     """Give the first number that ns-2 draws after each seed: `mrg32k3a.Mrg32k3a(seed).uniform()` of arrays."""
-    first = (1_403_580 - 810_728) * seeds % M1
-    second = (527_612 - 1_370_589) * seeds % M2
+    first, second = (1_403_580 - 810_728) * seeds % M1, _second_component(seeds)
     return np.where(first > second, first - second, first - second + M1) / (M1 + 1.0)
+
+
+def _second_component(seeds: Any) -> Any:
+    return (527_612 - 1_370_589) * seeds % M2
 
 
 @cache
@@ -68,11 +73,31 @@ def _table() -> tuple[Any, Any]:
     return numbers[order], seeds[order]
 
 
+@cache
+def _small_steps(*, wraps: bool) -> tuple[Any, Any]:
+    """Give steps of a seed that change its first number by little, in rising order of the change, and these steps.
+
+    Both components of the generator are linear in the seed, so the change is the first number after the step itself,
+    where the second component of the sum does not pass its modulus, which is 22,644 below the first one's. Where it
+    does, the change is less by their difference. One of the two is sure where the second components of the seed and of
+    the step are in the same half: `wraps` chooses the steps for seeds in the upper half.
+    """
+    numbers, seeds = _table()
+    multiples = np.arange(1, _STEPS, dtype=np.int64) * _TABLE_SIZE
+    middle = np.searchsorted(numbers, 1.0 - first_numbers(multiples))
+    near = np.clip(middle[:, None] + np.arange(-_NEAR, _NEAR), 0, len(seeds) - 1)
+    steps = np.unique(seeds[near] + multiples[:, None])
+    steps = steps[(_second_component(steps) >= M2 / 2) == wraps]
+    changes = first_numbers(steps) - (M1 - M2) / (M1 + 1.0) * wraps
+    changes = np.where(changes > 0.5, changes - 1.0, changes)
+    order = np.argsort(changes)
+    return changes[order], steps[order]
+
+
 def ns2_seeds(wanted: Sequence[float]) -> list[int]:
     """Find seeds after which ns-2's first number is the wanted one.
 
-    A sum of two seeds draws the sum of their numbers, except for a few parts in a million where a modulus is passed. So
-    of the seeds in a table and the same with multiples of the table's size added, the nearest is found by search.
+    The nearest of a table of a million seeds is changed by a small step.
 
     Parameters
     ----------
@@ -82,19 +107,17 @@ def ns2_seeds(wanted: Sequence[float]) -> list[int]:
     Returns
     -------
     list of int
-        A seed for each, below 2^28.
+        A seed for each, below 2^29.
     """
-    order = np.argsort(wanted)
-    target = np.asarray(wanted, dtype=np.float64)[order]  # a search for rising numbers stays in the cache
-    numbers, seeds = _table()
-    best, nearest = np.zeros(target.shape, dtype=np.int64), np.full(target.shape, np.inf)
-    for step in range(_STEPS):
-        added = step * _TABLE_SIZE
-        place = np.searchsorted(numbers, (target - first_numbers(np.int64(added))) % 1.0) if step else None
-        place = np.searchsorted(numbers, target) if place is None else place
-        for neighbour in (place - 1, place):
-            candidate = seeds[np.clip(neighbour, 0, len(seeds) - 1)] + added
-            distance = np.abs(first_numbers(candidate) - target)
-            better = distance < nearest
-            best, nearest = np.where(better, candidate, best), np.where(better, distance, nearest)
-    return [int(seed) for seed in best[np.argsort(order)]]
+    target = np.clip(np.asarray(wanted, dtype=np.float64), _MARGIN, 1.0 - _MARGIN)
+    seeds = _nearest(*_table(), target)
+    missing = target - first_numbers(seeds)
+    upper = _second_component(seeds) >= M2 / 2
+    steps = np.where(upper, *(_nearest(*_small_steps(wraps=wraps), missing) for wraps in (True, False)))
+    return [int(seed) for seed in seeds + steps]
+
+
+def _nearest(numbers: Any, names: Any, wanted: Any) -> Any:
+    """Give the names of the numbers, which are in rising order, that are nearest to the wanted ones."""
+    above = np.clip(np.searchsorted(numbers, wanted), 1, len(numbers) - 1)
+    return names[above - (wanted - numbers[above - 1] < numbers[above] - wanted)]
