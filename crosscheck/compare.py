@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
+from typing import NamedTuple
 
 RELATIVE_TOLERANCE = 1e-6
 """Values of cwnd agree within this, relative [1]."""
@@ -14,8 +15,7 @@ TIME_TOLERANCE_S = 1e-6
 CONTEXT = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """A change of a flow's congestion window.
 
     Parameters

@@ -102,11 +102,11 @@ def _changes(rows: list[Sequence[str]]) -> Iterable[Change]:
     """
     followers: list[Sequence[str] | None] = [*rows, None][1:]
     for (time, printed, _, ssthresh), follower in zip(rows, followers, strict=True):
-        exact = follower is not None and float(follower[1]) > float(printed) and f"{float(follower[2]):g}" == printed
-        cwnd = float(follower[2]) if follower is not None and exact else float(printed)
-        yield Change(
-            time_s=float(time), cwnd=cwnd, ssthresh=float(ssthresh), resolution=0.0 if exact else _half_digit(cwnd)
-        )
+        cwnd = float(printed)
+        if follower is not None and float(follower[1]) > cwnd and f"{(full := float(follower[2])):g}" == printed:
+            yield Change(float(time), full, float(ssthresh))
+        else:
+            yield Change(float(time), cwnd, float(ssthresh), _half_digit(cwnd))
 
 
 def _half_digit(value: float) -> float:

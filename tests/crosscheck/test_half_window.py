@@ -66,8 +66,11 @@ def test_every_change_is_that_of_ns2_with_other_axes(recovery: str, sender: dict
 def test_the_other_half_is_found(recovery: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # test_red.py has a longer search for ties.
     monkeypatch.setattr(ties, "MOST_RUNS", 3)
-    theirs = ns2.run(small_window(recovery, "whole-packets"))
-    report = check(small_window(recovery, "fractional"), play=lambda _: theirs)
+    fractional, whole = (small_window(recovery, half) for half in ("fractional", "whole-packets"))
+    for scenario in (fractional, whole):
+        scenario["run"]["duration_s"] = 20.0
+    theirs = ns2.run(whole)
+    report = check(fractional, play=lambda _: theirs)
     assert report.mark is Mark.FAIL
 
 
