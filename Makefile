@@ -44,14 +44,13 @@ reproduce: build ## make the papers' figures and tables again, and a report (PAP
 
 test: build ## run all tests, Rust and Python
 	$(call say,testing the Rust crates)
-	$(RUST_TESTS) --lib --tests
-	$(RUST_TESTS) --doc
+	$(RUST_TESTS) --lib
 	$(call say,testing the Python package)
 	$(BIN)/pytest --quiet -n auto --dist loadgroup
 
 build-tests: # the Rust tests, for CI to build while one core is free
 	$(call say,building the tests of the Rust crates)
-	$(RUST_TESTS) --lib --tests --no-run
+	$(RUST_TESTS) --lib --no-run
 
 check: $(TOOLS) ## format, lint, types, who may import whom, and the words of docs/words.md
 	$(call say,Python: format; lint; types; imports; words)

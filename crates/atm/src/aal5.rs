@@ -7,13 +7,8 @@ pub(crate) const CELL_BITS: f64 = 53.0 * 8.0;
 const CELL_PAYLOAD: u32 = 48;
 const TRAILER: u32 = 8;
 
-/// Returns the number of cells of an IP packet of `bytes`, headers included.
-///
-/// ```
-/// // A segment of 9180 bytes with its headers [two-way, section 5.1], and an acknowledgment.
-/// assert_eq!(atm::cells(9220), 193);
-/// assert_eq!(atm::cells(40), 1);
-/// ```
+/// Returns the number of cells of an IP packet of `bytes`, headers included: 193 for a segment of 9180 bytes
+/// [two-way, section 5.1], one for an ACK of 40 bytes.
 pub fn cells(bytes: u16) -> u32 {
     (u32::from(bytes) + TRAILER).div_ceil(CELL_PAYLOAD)
 }

@@ -34,3 +34,10 @@ pub use network::{Arrival, AtmNetwork};
 pub use source::{AbrSource, InRate};
 pub use statistics::{EndStatistics, PortStatistics};
 pub use trace::{Row, Traces};
+
+// The tests from outside are compiled with those inside: as a program of their own they would need the crate a second time.
+#[cfg(test)]
+extern crate self as atm;
+#[cfg(test)]
+#[path = "../tests/all.rs"]
+mod outside;

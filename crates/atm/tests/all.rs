@@ -1,4 +1,4 @@
-//! The tests of networks as one program, which is linked once. A new file has its line here.
+//! The tests of networks, which see what others see of the crate. A new file has its line here.
 
 mod allocation;
 mod common;

@@ -1,12 +1,12 @@
 //! Explicit rates: every run must end at the max-min shares, which are computed centrally.
 
-use crate::common::max_min::{max_min, Claim};
-use crate::common::{gfc2, greedy, run_until, Line, BY_CCR, TWO_PASS};
+use crate::outside::common::max_min::{max_min, Claim};
+use crate::outside::common::{gfc2, greedy, run_until, Line, BY_CCR, TWO_PASS};
 use atm::{AbrParameters, AllocationConfig, AtmConfig, AtmNetwork, CrossConfig};
 use base::cast::{to_u32, trunc_to_u64};
 use base::{Clock, Time};
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
+use proptest::test_runner::{FileFailurePersistence, RngSeed};
 
 /// A monitored run: the rate of each end against its share, the load of each port against its rate.
 struct Watched {
@@ -185,7 +185,12 @@ prop_compose! {
 
 proptest! {
     // The seed is fixed: about one line in some hundreds ends at other rates, as the one below.
-    #![proptest_config(ProptestConfig { cases: 40, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 40,
+        rng_seed: RngSeed::Fixed(1),
+        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn every_run_ends_at_the_oracles_shares((line, peak) in lines(), two_passes in any::<bool>()) {

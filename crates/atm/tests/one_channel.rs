@@ -1,6 +1,6 @@
 //! One channel between two hosts: rates, delays, losses, queues.
 
-use crate::common::{ack, greedy, run_until, segment, two_hosts};
+use crate::outside::common::{ack, greedy, run_until, segment, two_hosts};
 use atm::{AtmConfig, AtmNetwork, IpService, TraceConfig};
 use base::cast::trunc_to_u64;
 use base::{Clock, Time};

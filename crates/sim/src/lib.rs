@@ -54,3 +54,10 @@ pub use recovery::{RecoveryStatistics, Repair, TimeoutKind};
 pub use scenario::Scenario;
 pub use statistics::{FlowStatistics, MOST_ROWS_OF_A_GROUP};
 pub use traffic::{CompletionStatistics, PingStatistics, SizeClass, State, TransferStatistics};
+
+// The tests from outside are compiled with those inside: as a program of their own they would need the crate a second time.
+#[cfg(test)]
+extern crate self as sim;
+#[cfg(test)]
+#[path = "../tests/all.rs"]
+mod outside;

@@ -1,7 +1,7 @@
 //! Receivers that get their data in one stream send their ACKs in one stream, ahead of the clock: a run has the same results as
 //! one in which each receiver is at the clock's time.
 
-use crate::common::{all_traces, classic_of, flow, link, rfc, run, scenario, tcp_of, transfer_of};
+use crate::outside::common::{all_traces, classic_of, flow, link, rfc, run, scenario, tcp_of, transfer_of};
 use net::DelayLaw;
 use sim::scenario::{DelayProcessConfig, OrderConfig};
 use sim::{Outcome, Scenario};

@@ -1,4 +1,4 @@
-//! The tests of whole runs as one program, which is linked once. A new file has its line here.
+//! The tests of whole runs, which see what others see of the crate. A new file has its line here.
 
 mod ack_streams;
 mod atm_two_way;

@@ -1,6 +1,7 @@
 //! TCP over ABR channels: the configurations that the paper [two-way, section 5] simulates.
 
-use crate::common::{classic_of, flow, host, link, ns2, run, scenario, tcp_of};
+use crate::outside::common::random::config;
+use crate::outside::common::{classic_of, flow, host, link, ns2, run, scenario, tcp_of};
 use atm::{AbrParameters, AllocationConfig, AtmConfig, ChannelConfig, EndConfig, IpService, PortConfig};
 use base::cast::to_u32;
 use proptest::prelude::*;
@@ -374,7 +375,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(config(48))]
 
     #[test]
     fn packets_are_conserved_over_any_channels(scenario in random()) {

@@ -1,6 +1,6 @@
 //! Delays that change: what TCP makes of them, and that packets arrive when they should.
 
-use crate::common::{all_traces, classic_of, flow, link, link_of, rfc, run, scenario, tcp_of, transfer_of};
+use crate::outside::common::{all_traces, classic_of, flow, link, link_of, rfc, run, scenario, tcp_of, transfer_of};
 use base::cast::to_index;
 use base::Time;
 use net::{disciplines, DelayLaw, DelayState};

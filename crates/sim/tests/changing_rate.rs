@@ -1,6 +1,6 @@
 //! Rates that change: what a link makes of them, against fluid queues, and what is refused.
 
-use crate::common::{flow, link, link_of, rfc, run, scenario, transfer_of};
+use crate::outside::common::{flow, link, link_of, rfc, run, scenario, transfer_of};
 use net::{AqmConfig, CodelConfig, Discipline, RateLaw, RateState};
 use sim::scenario::{FlowConfig, RateProcessConfig, TrafficConfig};
 use sim::{check, deliveries_ms, Outcome, OverviewKind, Scenario};

@@ -1,6 +1,6 @@
 //! Completion times of transfers, computed by hand.
 
-use crate::common::{classic_of, flow, link, link_of, ns2, run, scenario, tcp_of, transfer_of};
+use crate::outside::common::{classic_of, flow, link, link_of, ns2, run, scenario, tcp_of, transfer_of};
 use base::Time;
 use net::{AppliesTo, BucketConfig, BucketKind, LossLaw};
 use sim::scenario::{LossConfig, SizeLaw, TimeLaw, TrafficConfig};

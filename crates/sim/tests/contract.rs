@@ -6,7 +6,7 @@ use std::fs;
 use std::mem::discriminant;
 use std::path::{Path, PathBuf};
 
-use crate::common::{classic_of, flow, link, ns2, scenario, tcp_of, transfer_of};
+use crate::outside::common::{classic_of, flow, link, ns2, scenario, tcp_of, transfer_of};
 use atm::{AbrParameters, AllocationConfig, AtmConfig, ChannelConfig, EndConfig, IpService, PortConfig};
 use base::cast::trunc_to_i64;
 use net::{disciplines, AqmConfig, CakeConfig, CodelConfig, Discipline, RedAdaptation, RedConfig, SchedulerConfig};

@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::common::story::narrate;
-use crate::common::{all_traces, classic_of, flow, geo, link, link_of, ns2, rfc, run, scenario, tcp_of, transfer_of};
+use crate::outside::common::story::narrate;
+use crate::outside::common::{
+    all_traces, classic_of, flow, geo, link, link_of, ns2, rfc, run, scenario, tcp_of, transfer_of,
+};
 use net::{disciplines, AqmConfig, BufferLimit, Discipline, Overflow, RedConfig};
 use sim::scenario::{ElementConfig, FlowConfig, LinkConfig};
 use sim::Scenario;

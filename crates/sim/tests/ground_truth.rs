@@ -1,8 +1,8 @@
 //! Losses that senders detect, against the packets that really were dropped.
 
-use crate::common::recovery_laws::check_recoveries;
+use crate::outside::common::recovery_laws::check_recoveries;
 #[allow(dead_code)]
-use crate::common::{all_traces, classic_of, flow, link, random, rfc, run, scenario, tcp_of, transfer_of};
+use crate::outside::common::{all_traces, classic_of, flow, link, random, rfc, run, scenario, tcp_of, transfer_of};
 use proptest::prelude::*;
 use sim::scenario::{ElementConfig, FlowConfig};
 use sim::{Outcome, Scenario, TimeoutKind};

@@ -1,6 +1,6 @@
 //! Links that lose packets: which ones, and what TCP makes of it.
 
-use crate::common::{all_traces, flow, link, link_of, rfc, run, scenario};
+use crate::outside::common::{all_traces, flow, link, link_of, rfc, run, scenario};
 use base::{PacketKind, Time};
 use net::{AppliesTo, Discipline, LossLaw, Overflow};
 use sim::scenario::LossConfig;

@@ -1,6 +1,6 @@
 //! Predictions of theory, with intervals that were chosen before the run.
 
-use crate::common::{flow, link, rfc, run, scenario, tcp_of, transfer_of};
+use crate::outside::common::{flow, link, rfc, run, scenario, tcp_of, transfer_of};
 use sim::scenario::{LinkConfig, TraceConfig};
 use sim::{CwndRow, Outcome, Scenario};
 use tcp::{ClassicConfig, Increase, Recovery};

@@ -1,6 +1,6 @@
 //! Pings: round trips, losses and their conservation.
 
-use crate::common::{all_traces, classic_of, flow, link, link_of, ns2, run, scenario};
+use crate::outside::common::{all_traces, classic_of, flow, link, link_of, ns2, run, scenario};
 use base::Time;
 use net::{AppliesTo, LossLaw};
 use sim::scenario::{ElementConfig, FlowConfig, LossConfig, TrafficConfig};
@@ -136,8 +136,8 @@ fn pings_cross_private_links_and_hosts() {
         })
     };
     (scenario.elements[0], scenario.elements[3]) = (private("a"), private("a.reverse"));
-    scenario.elements.push(crate::common::host("server", 0.001, 0.5).into());
-    scenario.elements.push(crate::common::host("client", 0.002, 0.5).into());
+    scenario.elements.push(crate::outside::common::host("server", 0.001, 0.5).into());
+    scenario.elements.push(crate::outside::common::host("client", 0.002, 0.5).into());
     let TrafficConfig::Ping { return_path, .. } = &mut scenario.flows[0].traffic else { unreachable!() };
     return_path.push(5);
     scenario.flows[0].path.push(4);

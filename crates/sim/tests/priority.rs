@@ -1,6 +1,6 @@
 //! Links with levels of priority: who waits for whom.
 
-use crate::common::{all_traces, classic_of, flow, link, ns2, rfc, run, scenario, tcp_of};
+use crate::outside::common::{all_traces, classic_of, flow, link, ns2, rfc, run, scenario, tcp_of};
 use base::Time;
 use net::{AqmConfig, Discipline, Overflow, SchedulerConfig};
 use sim::scenario::FlowConfig;

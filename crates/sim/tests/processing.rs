@@ -1,8 +1,8 @@
 //! Hosts whose TCP process takes time for each packet, data of one flow or ACKs of another: first come, first served;
 //! and the effect on two-way traffic [two-way, section 2.1].
 
-use crate::common::two_queues::{replay_with_hosts, Direction, Replay};
-use crate::common::{flow, host, link, ns2, run, scenario, tcp_of, transfer_of, two_queues};
+use crate::outside::common::two_queues::{replay_with_hosts, Direction, Replay};
+use crate::outside::common::{flow, host, link, ns2, run, scenario, tcp_of, transfer_of, two_queues};
 use base::cast::to_u32;
 use base::Time;
 use sim::scenario::{ElementConfig, FlowConfig, LinkConfig};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::common::laws::{check_laws, dropped_data};
-use crate::common::recovery_laws::check_recoveries;
-use crate::common::{all_traces, flow, link, ns2, random, run, scenario, tcp_of, transfer_of};
+use crate::outside::common::laws::{check_laws, dropped_data};
+use crate::outside::common::recovery_laws::check_recoveries;
+use crate::outside::common::{all_traces, flow, link, ns2, random, run, scenario, tcp_of, transfer_of};
 use net::{disciplines, Discipline, Overflow, RateLaw};
 use proptest::prelude::*;
 use sim::scenario::{ElementConfig, HandshakeConfig, LinkConfig, PrivateLinkConfig, TraceConfig};

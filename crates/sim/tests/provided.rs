@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-use crate::common::{flow, link, scenario};
+use crate::outside::common::{flow, link, scenario};
 use base::{RandomStream, Time};
 use sim::{check, Engine, Progress, Scenario};
 use tcp::cc::{AckSample, CongestionControl, Needs, Provided, Provider, Signal, Window};

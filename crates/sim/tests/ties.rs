@@ -1,6 +1,6 @@
 //! Events at one instant: on a clock that fits the scenario they fall together, and their order is the documented one.
 
-use crate::common::{classic_of, flow, link, ns2, rfc, run, scenario, tcp_of, transfer_of};
+use crate::outside::common::{classic_of, flow, link, ns2, rfc, run, scenario, tcp_of, transfer_of};
 use sim::scenario::{ElementConfig, LinkConfig, PrivateLinkConfig};
 use tcp::{ClassicConfig, Recovery};
 
@@ -23,7 +23,7 @@ fn a_departure_precedes_an_arrival_whatever_the_rates() {
 /// ns-2.35 plays the paper's example at 719 kbit/s from 0 to 200 s: on a clock of picoseconds it came out at 613.
 #[test]
 fn the_papers_example_is_that_of_ns2_over_two_hundred_seconds() {
-    let geo = crate::common::geo("figure 9", 200.0, [(2.7e6, None), (2.2e6, Some(15)), (1.5e6, Some(18))]);
+    let geo = crate::outside::common::geo("figure 9", 200.0, [(2.7e6, None), (2.2e6, Some(15)), (1.5e6, Some(18))]);
     let outcome = run(&geo);
     let throughput = outcome.flows[0].received[1] as f64 * 512.0 * 8.0 / 200.0 / 1e3;
     assert!((throughput - 719.0).abs() < 1.5, "{throughput} kbit/s on {:?}", outcome.clock);

@@ -1,7 +1,7 @@
 //! Sources of transfers, private links and sources without TCP, against theory, with intervals that were chosen before
 //! the run.
 
-use crate::common::{classic_of, flow, link, ns2, rfc, run, scenario, tcp_of, transfer_of};
+use crate::outside::common::{classic_of, flow, link, ns2, rfc, run, scenario, tcp_of, transfer_of};
 use base::cast::{to_index, trunc_to_u64};
 use base::Time;
 use net::BufferLimit;

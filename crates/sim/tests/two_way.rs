@@ -1,8 +1,8 @@
 //! Two connections in opposite directions, whose data and ACKs share the queues: against ns-2 and against two queues by
 //! hand.
 
-use crate::common::two_queues::{most_at_once, replay, Direction, Visit};
-use crate::common::{flow, link, ns2, run, scenario};
+use crate::outside::common::two_queues::{most_at_once, replay, Direction, Visit};
+use crate::outside::common::{flow, link, ns2, run, scenario};
 use base::cast::to_u32;
 use base::Time;
 use sim::scenario::{FlowConfig, LinkConfig};

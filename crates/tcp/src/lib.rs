@@ -37,3 +37,10 @@ pub use memory::OVERHEAD as SEGMENT_OVERHEAD;
 pub use receiver::{AckKey, Acknowledgment, Receiver, SackLog, SpareStates};
 pub use selective::{Selective, SenderEvent, SenderEvents, SenderView, State};
 pub use timer_wheel::TimerWheel;
+
+// The tests from outside are compiled with those inside: as a program of their own they would need the crate a second time.
+#[cfg(test)]
+extern crate self as tcp;
+#[cfg(test)]
+#[path = "../tests/all.rs"]
+mod outside;

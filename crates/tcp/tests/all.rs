@@ -1,7 +1,8 @@
-//! The tests of senders and receivers from outside as one program, which is linked once. A new file has its line here.
+//! The tests of senders and receivers from outside, which see what others see of the crate. A new file has its line here.
 
 mod application;
 mod axes;
+mod cases;
 mod controls;
 mod dialogues;
 mod ecn;

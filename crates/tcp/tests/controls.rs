@@ -1,5 +1,6 @@
 //! Properties that each congestion control of the list has, in all dialects and with each slow start.
 
+use crate::outside::cases::config;
 use base::{Clock, Time};
 use proptest::prelude::*;
 use tcp::cc::{
@@ -221,6 +222,8 @@ fn parameters_are_whole_rows() {
 }
 
 proptest! {
+    #![proptest_config(config(256))]
+
     #[test]
     fn windows_are_finite_and_grow_only_where_they_may(
         settings in settings(),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::outside::cases::config;
 use base::{Clock, Marks, Time};
 use proptest::prelude::*;
 use tcp::{AckKey, Acknowledgment, Dialect, LinuxReceiver, Receiver, ReceiverConfig, Selected};
@@ -155,6 +156,8 @@ fn blocks(world: &mut World) -> BTreeMap<AckKey, Vec<Selected>> {
 }
 
 proptest! {
+    #![proptest_config(config(256))]
+
     #[test]
     fn a_sender_knows_what_the_blocks_of_the_acks_that_arrived_report(
         ack_every in 1_u32..4, linux in any::<bool>(), arrivals in prop::collection::vec(arrival(), 1..300),

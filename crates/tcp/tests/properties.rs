@@ -3,11 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::axes;
+use crate::outside::{axes, cases};
 use base::cast::trunc_to_u64;
 use base::{Clock, Marks, RandomStream, Time};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, FileFailurePersistence};
 use tcp::{
     Ack, Acknowledgment, Actions, Classic, ClassicConfig, Dialect, Ecn, LossCause, LossEvent, Receiver, ReceiverConfig,
     Recovery, Segment,
@@ -17,12 +16,7 @@ use tcp::{
 const MOST_EVENTS: u32 = 1_000_000;
 
 proptest! {
-    // The environment variable PROPTEST_CASES sets another number.
-    #![proptest_config(Config {
-        cases: std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(20_000),
-        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
-        ..Config::default()
-    })]
+    #![proptest_config(cases::config(20_000))]
 
     #[test]
     fn every_transfer_completes_once_and_in_order_within_its_windows(

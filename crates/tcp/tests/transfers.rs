@@ -1,6 +1,7 @@
 //! A sender whose memory is used again for the next transfer is a new connection.
 
-use crate::selective_axes::selective;
+use crate::outside::cases::config;
+use crate::outside::selective_axes::selective;
 use base::{Clock, Marks, Time};
 use proptest::prelude::*;
 use tcp::{Ack, Actions, Classic, ClassicConfig, LossEvent, Recovered, Segment, Selected, Sender, SenderConfig};
@@ -60,6 +61,8 @@ fn send_all(sender: &mut Sender, size: u64, lost: &[bool], selective: bool) {
 }
 
 proptest! {
+    #![proptest_config(config(256))]
+
     #[test]
     fn the_memory_of_a_transfer_that_ended_makes_no_difference_to_the_next(
         config in selective(),

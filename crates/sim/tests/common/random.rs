@@ -21,7 +21,7 @@ use sim::scenario::{
 use sim::Scenario;
 use tcp::{ClassicConfig, Dialect, LinuxReceiver, ReceiverConfig, Recovery, SackBlocks, SenderConfig};
 
-use crate::common;
+use crate::outside::common;
 
 /// Returns a configuration with `cases` cases, unless PROPTEST_CASES asks for another number.
 pub fn config(cases: u32) -> Config {

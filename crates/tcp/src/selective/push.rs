@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn the_last_packet_of_each_write_is_marked() {
         assert_eq!(marked(10, 3000, 1_000_000), [102, 105, 108]);
-        assert_eq!(marked(10, u64::MAX / 2, 1_000_000), []);
+        assert!(marked(10, u64::MAX / 2, 1_000_000).is_empty());
     }
 
     /// A write that ends within a packet leaves no mark, as the next one fills it up.
