@@ -107,17 +107,22 @@ def reproduce(  # noqa: PLR0913  all but one by name
     ran = run_points(points, store, jobs=jobs, cluster=cluster, on_progress=on_progress)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     made: dict[str, list[ReproducedItem]] = {}
+    packets: dict[str, int] = {}
     for item, by_key in scenarios.items():
         if on_step is not None:
             on_step(f"drawing {item.paper}/{item.name}")
-        runs = {key: Run(resolved, store.read(point_key(resolved))) for key, resolved in by_key.items()}
+        runs = {}
+        for key, resolved in by_key.items():
+            point = point_key(resolved)
+            runs[key] = Run(resolved, store.read(point))
+            packets[point] = packets_of(runs[key].replications)
         made.setdefault(item.paper, []).append(_reproduced(item, setting, runs, folder, notes.get(item)))
     reproduction = Reproduction(
         setting=setting,
         papers=tuple((paper, tuple(made[paper.name])) for paper, _ in picked),
         points=ran.points,
         computed=ran.computed,
-        packets=sum(packets_of(store.read(key)) for key in {point_key(resolved) for resolved in points}),
+        packets=sum(packets.values()),
         wall_s=wall,
         cpu_s=cpu,
         overrides=changes.overrides,
