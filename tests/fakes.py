@@ -301,5 +301,8 @@ class FakeJob:
     def cancel(self) -> None:
         self.cancelled = True
 
+    def end(self) -> None:
+        self.cancelled = True
+
     def results(self) -> list[Replication]:
         return [make_replication(self.resolved, number) for number in self.replications[: self.done]]

@@ -807,3 +807,25 @@ def test_what_a_class_s_result_cannot_tell_is_said_with_what_works() -> None:
         assert named is not None
         assert ast.literal_eval(named[1]) == overrides
     assert {name.partition(".")[2] for name in overrides} <= set(recorded.traces)
+
+
+FAILS = """
+import ackclock
+class Broken(ackclock.CongestionControl):
+    def on_ack(self, ack): raise ValueError("x")
+    def on_congestion(self, signal): return 2
+try:
+    ackclock.run({scenario!r}, controllers={{"broken": Broken}})
+except ackclock.EngineError as error:
+    kept = error  # its traceback has the run, until the interpreter ends
+print("fine")
+"""
+
+
+def test_an_error_that_is_kept_until_the_interpreter_ends_does_not_abort_it() -> None:
+    """Half of such processes aborted, as a thread was still about to leave Python."""
+    code = FAILS.format(scenario=one_flow("broken"))
+    ended = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False) for _ in range(6)
+    ]
+    assert [(one.returncode, one.stdout, one.stderr) for one in ended] == [(0, "fine\n", "")] * 6

@@ -247,3 +247,13 @@ FIRST_FLIGHT = [1, *range(3, 15)]
 def test_a_timer_that_waited_for_a_lost_syn_begins_with_three_seconds(tcp: dict[str, Any], timeout_s: float) -> None:
     """RFC 6298 (5.7); Linux `tcp_init_metrics` where the handshake gave no sample. The wheel adds up to a 64th."""
     assert sent_after(FIRST_FLIGHT, **tcp)[1][0] == pytest.approx(timeout_s, rel=0.05)
+
+
+@pytest.mark.parametrize("handshake", ["none", "tcp", "tls"])
+def test_the_story_of_the_first_packet_is_that_of_its_data(handshake: str) -> None:
+    """The ACK of the SYN/ACK has no data: it left 6 ms earlier than the packet that it was taken for."""
+    link = {"name": "wire", "rate": "2 Mbit/s", "delay": "20 ms"}
+    tcp = {"preset": "linux-cubic", "handshake": handshake}
+    flow = {"name": "x", "path": ["wire"], "size": "20 pkt", "tcp": tcp}
+    facts = ackclock.run({"link": [link], "flow": [flow], "run": {"duration": "2 s"}}).story("x", 0).facts
+    assert facts["arrived_s"] - facts["sent_s"] == pytest.approx(1500 * 8 / 2e6 + 0.02, abs=0.0005)

@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "batches": {"cycles", "quantities", "replication", "scenario", "stats", "wording"},
     "cycles": {"groups", "replication", "scenario", "socket_buffers", "wording"},
     "lockout": {"groups", "replication", "scenario", "wording"},
-    "trust": {"batches", "cycles", "lockout", "replication", "scenario", "wording"},
+    "trust": {"active", "batches", "cycles", "lockout", "replication", "scenario", "wording"},
     "summary": {
         *{"batches", "completions", "cycles", "delays", "pings", "quantities", "replication", "scenario", "stats"},
     },
@@ -64,7 +64,8 @@ MAY_IMPORT = {
     "socket_buffers": {"paths", "scenario"},
     "round_trips": {"stats"},
     "fairness": {"round_trips", "scenario", "stats"},
-    "findings": {"fairness", "paths", "scenario", "socket_buffers", "waiting"},
+    "active": {"scenario"},
+    "findings": {"active", "fairness", "paths", "scenario", "socket_buffers", "waiting"},
     "waiting": {"paths", "scenario"},
     "groups": {"findings", "scenario"},
     "unmarked": {"findings", "groups", "scenario", "wording"},

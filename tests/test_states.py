@@ -227,3 +227,18 @@ def test_the_page_names_every_event_phase_and_state() -> None:
     page = (Path(__file__).parent.parent / "docs" / "states.md").read_text(encoding="utf-8")
     for names in (CODES["state.event"], CODES["state.phase"], CODES["state.state"]):
         assert all(f"`{name}`" in page for name in names)
+
+
+@pytest.mark.parametrize("handshake", ["none", "tcp", "tls"])
+def test_a_connection_starts_with_its_first_data(handshake: str) -> None:
+    """With a handshake the row came a round trip late, after others of the same connection."""
+    document = {
+        "link": [{"name": "wire", "rate": "2 Mbit/s", "delay": "20 ms"}],
+        "flow": [{"path": ["wire"], "size": "20 pkt", "tcp": {"preset": "linux-cubic", "handshake": handshake}}],
+        "run": {"duration": "2 s"},
+        "trace": {"state": True, "sequence": True},
+    }
+    traces = ackclock.run(document, picture=False).traces
+    first = traces["state"].iloc[0]
+    assert (first["event"], first["time_s"]) == ("start", traces["sequence"]["time_s"].min())
+    assert (traces["state"]["event"] == "start").sum() == 1

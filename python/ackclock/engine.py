@@ -285,6 +285,8 @@ class _Runner:
 
     def finished(self) -> list[Replication]:
         """Give all replications so far, in order."""
+        for job, _ in self._jobs:
+            job.end()
         try:
             self._found += [replication for job, _ in self._jobs for replication in job.results()]
         except RuntimeError as error:
@@ -321,6 +323,7 @@ class _Runner:
                 if self._how.controllers:
                     self._interrupt(job)
                     grace_s = POLL_S
+            job.end()
 
     @staticmethod
     def _interrupt(job: "Job") -> None:

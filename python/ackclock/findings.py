@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from ackclock.active import active_time, late_flows
 from ackclock.fairness import Share, least_equal
 from ackclock.paths import delay_processes, empty_round_trip_s
 from ackclock.scenario import Element, Resolved, ResolvedFlow
@@ -107,9 +108,10 @@ def find(
     """
     if not any(mean(flow, "goodput_bps") > 0.0 for flow in flows):
         return (Finding("nothing-delivered"),)
-    end = _end_s(resolved, flows)
-    links = links if end is None else [_until(link, end / resolved.run.measured_s) for link in links]
-    run = _Run(resolved, flows, links, completions, {} if end is None else {"until_s": end})
+    active = active_time(resolved, [mean(flow, "finish_s") for flow in flows])
+    if active.numbers:
+        links = [{**link, "utilisation_fraction": {"mean": min(1.0, _use(link) / active.part)}} for link in links]
+    run = _Run(resolved, flows, links, completions, active.numbers)
     rules: tuple[Callable[[_Run], Iterator[Finding]], ...] = (
         _bottlenecks,
         _losses,
@@ -127,19 +129,6 @@ def find(
     return tuple(found for rule in rules for found in rule(run))
 
 
-def _end_s(resolved: Resolved, flows: Sequence[Row]) -> float | None:
-    """Give the end of the last transfer where all flows but pings are transfers that ended [s]; None otherwise."""
-    rows = zip(resolved.rows, flows, strict=True)
-    ends = [mean(row, "finish_s") for flow, row in rows if flow.kind != "ping"]
-    is_over = min(ends, default=0.0) > 0.0 and resolved.run.warmup_s == 0.0 and max(ends) < resolved.run.measured_s
-    return max(ends) if is_over else None
-
-
-def _until(link: Row, part: float) -> Row:
-    """Give a link's row with its utilisation in the first part of the run alone."""
-    return {**link, "utilisation_fraction": {"mean": min(1.0, mean(link, "utilisation_fraction") / part)}}
-
-
 def mean(row: Row, key: str) -> float:
     """Take a quantity's mean, 0 if nothing was measured."""
     found = row[key]
@@ -154,8 +143,8 @@ class _Run:
     flows: Sequence[Row]
     links: Sequence[Row]
     completions: Sequence[Row] = ()
-    until: Mapping[str, float] = field(default_factory=dict)
-    """The end of the last transfer, if it is that of the utilisation too."""
+    active: Mapping[str, float] = field(default_factory=dict)
+    """The ends of the time of which the utilisation is, where they are not those of the measured time."""
 
     @property
     def serving(self) -> list[tuple[Element, Row]]:
@@ -193,7 +182,7 @@ def _bottlenecks(run: _Run) -> Iterator[Finding]:
         return
     full = [row for _, row in run.serving if _use(row) >= FULL]
     for row in full:
-        yield Finding("full-link", row["name"], {"utilisation_fraction": _use(row), **run.until})
+        yield Finding("full-link", row["name"], {"utilisation_fraction": _use(row), **run.active})
     if full:
         return
     busiest = run.serving[0][1]
@@ -201,15 +190,17 @@ def _bottlenecks(run: _Run) -> Iterator[Finding]:
         table = described_name(busiest["name"])
         alike = [row for _, row in run.serving if described_name(row["name"]) == table and _use(row) >= BOTTLENECK]
         yield from (
-            Finding("busy-link", one["name"], {"utilisation_fraction": _use(one), **run.until}) for one in alike
+            Finding("busy-link", one["name"], {"utilisation_fraction": _use(one), **run.active}) for one in alike
         )
         return
     # Losses explain it where they slow down a flow that always has something to send, and that its host does not limit.
     limited = {one.element for one in run.host_limits}
-    slowed = any(flow.is_endless and not flow.writes_in_bursts and flow.name not in limited for flow, _ in run.rows)
-    loses = any(_gone(link) > 0.0 for link in run.links)
-    kind: Kind = "idle-after-losses" if slowed and loses else "idle"
-    yield Finding(kind, busiest["name"], {"utilisation_fraction": _use(busiest), **run.until})
+    slowed = any(
+        flow.is_endless and not flow.writes_in_bursts and flow.name not in limited and _repairs(row) > 0.0
+        for flow, row in run.rows
+    )
+    kind: Kind = "idle-after-losses" if slowed else "idle"
+    yield Finding(kind, busiest["name"], {"utilisation_fraction": _use(busiest), **run.active})
 
 
 def _losses(run: _Run) -> Iterator[Finding]:
@@ -222,6 +213,11 @@ def _losses(run: _Run) -> Iterator[Finding]:
         yield Finding("dropped", link["name"], numbers)
     if not dropping:
         yield Finding("no-drop")
+
+
+def _repairs(flow: Row) -> float:
+    """Count the times that a flow repaired losses."""
+    return mean(flow, "timeouts") + mean(flow, "fast_retransmits")
 
 
 def _recoveries(run: _Run) -> Iterator[Finding]:
@@ -284,7 +280,7 @@ def _buffer_limits(run: _Run) -> Iterator[Finding]:
 
 def _hosts_limit_all(run: _Run) -> bool:
     """Return whether hosts limit each flow that always has something to send."""
-    lasting = [flow.name for flow, _ in run.rows if flow.size_packets is None and flow.kind != "ping"]
+    lasting = [flow.name for flow, _ in run.rows if flow.size_packets is None and flow.connection is not None]
     return bool(run.host_limits) and {one.element for one in run.host_limits}.issuperset(lasting)
 
 
@@ -322,7 +318,7 @@ def _round_trip(run: _Run, flow: ResolvedFlow, row: Row) -> tuple[float, float, 
 def _drain_times(run: _Run) -> Iterator[Finding]:
     """Find the longest wait that the busiest link's buffer can cause, where it is worth a word.
 
-    An AQM that drops early keeps the queue from it.
+    An AQM that drops early keeps the queue from it, and where packets do not leave in order it is nobody's wait.
     """
     if not run.serving or _use(run.serving[0][1]) < BOTTLENECK:
         return
@@ -330,7 +326,8 @@ def _drain_times(run: _Run) -> Iterator[Finding]:
     index = run.resolved.element_indices[element.name]
     crossing = (run.resolved.flows[at] for at in run.resolved.crossing_flows[index])
     ways = [flow for flow in crossing if index in flow.path and flow.connection is not None]
-    if row["drain_s"] is None or not ways or element.queue.drops_early:
+    in_order = element.queue.scheduler.kind == "fifo" and not element.queue.drops_early
+    if row["drain_s"] is None or not ways or not in_order:
         return
     throughputs = [mean(flow, "throughput_bps") for flow in run.flows]
     longest, numbers = mean_drain_s(run.resolved, element, row["drain_s"], throughputs)
@@ -387,11 +384,12 @@ def _starved(run: _Run) -> Iterator[Finding]:
 
 
 def _shares(run: _Run) -> Iterator[Finding]:
-    """Compare flows that always have something to send and whose data meet."""
+    """Compare flows that always have something to send, do not start late, and whose data meet."""
+    late = late_flows(run.resolved)
     shares = [
         Share(flow, mean(row, "goodput_bps") / flow.count, mean(row, "rtt_mean_s"))
         for flow, row in run.rows
-        if flow.is_endless
+        if flow.is_endless and flow not in late
     ]
     numbers = least_equal(run.resolved, shares, {one.element for one in run.host_limits})
     if numbers and numbers["index_fraction"] < UNEQUAL:

@@ -135,6 +135,8 @@ def write_file(path: Path, write: Writer) -> None:
     ResultError
         If it cannot be written.
     """
+    if not path.name:
+        raise ResultError(f"{path}: is not the name of a file")
     temporary = path.with_name(f"{_mark()}{os.getpid()}.{path.name}")
     with as_result_error(path, "cannot be written", given=temporary):
         try:

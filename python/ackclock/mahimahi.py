@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from ackclock.api import Origin
 
 _REPLICATION: Final = Allowed(
-    "a whole number from 0 on", lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    "a whole number from 0 to 2^64 - 1",
+    lambda value: isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**64,
 )
 DELIVERY_BYTES: Final = 1504
 """Bytes that mm-link delivers at each instant: 1500 of a packet, and the header of its TUN device."""

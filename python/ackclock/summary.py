@@ -158,6 +158,16 @@ def _rate(link: Element) -> dict[str, Any]:
     return {"rate_bps": link.rate_bps, **varies}
 
 
+def _flow_table(resolved: Resolved, replication: Replication) -> dict[str, Values]:
+    """Compute the quantities of flows, nan where a flow does not have one."""
+    table = {name: np.array(values, dtype=float) for name, values in flow_values(resolved, replication).items()}
+    for place, flow in enumerate(resolved.rows):
+        for name in _without_meaning(flow):
+            if name in table:
+                table[name][place] = np.nan
+    return table
+
+
 def _link_table(resolved: Resolved, replication: Replication) -> dict[str, Values]:
     copies = np.array(resolved.element_copies)
     table = _link_values(replication["links"], _measured_s(resolved, replication) * copies)
@@ -182,7 +192,7 @@ def _utilisations(resolved: Resolved, replication: Replication, busy: Values) ->
 
 
 _VALUES: Final[Mapping[str, Callable[[Resolved, Replication], dict[str, Values]]]] = {
-    "flow": flow_values,
+    "flow": _flow_table,
     "link": _link_table,
     "completion": completion_values,
     "ping": ping_values,

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ackclock.active import late_flows
 from ackclock.batches import interval_warnings
 from ackclock.cycles import cycle_warnings, cycles_text
 from ackclock.lockout import lockout_warnings, says_lockout
@@ -34,6 +35,7 @@ def trust_warnings(
         explains it.
     """
     yield from _over_before_warmup(resolved, replications)
+    yield from late_start_warnings(resolved)
     yield from lockout_warnings(resolved, replications)
     found = list(cycle_warnings(resolved, replications, flows))
     yield from found or interval_warnings(resolved, replications, flows)
@@ -46,6 +48,18 @@ def _over_before_warmup(resolved: Resolved, replications: Sequence[Replication])
         yield (
             f"all transfers ended before run.warmup of {seconds(warmup_s)} did: what is said of links, drops and "
             "delays is of the time after it, in which nothing was sent; shorten run.warmup"
+        )
+
+
+def late_start_warnings(resolved: Resolved) -> Iterator[str]:
+    """Say that means are of some time before the last flow started; parameters as of `trust_warnings`."""
+    late = late_flows(resolved)
+    if late:
+        last = max(late, key=lambda flow: flow.start_s)
+        begin, start = seconds(resolved.run.warmup_s), seconds(last.start_s)
+        yield (
+            f"{last.name} starts at {start}, and means are of the time from {begin} on: what it sends is less in them, "
+            f'and so is the use of its links; run.warmup = "{start}" leaves that time out'
         )
 
 

@@ -173,8 +173,10 @@ def _idle(_all: _Found, links: Sequence[Finding]) -> Iterator[str]:
 
 
 def _used(link: Finding) -> str:
-    while_used = " until the last transfer ends" if "until_s" in link.numbers else ""
-    return f"{'mean ' * is_of_copies(link)}utilisation {percent(link.numbers['utilisation_fraction'])}{while_used}"
+    begins, ends = link.numbers.get("from_s"), "until_s" in link.numbers
+    begun = "" if begins is None else f" from {seconds(begins)}{'' if ends else ' on'}"
+    used = percent(link.numbers["utilisation_fraction"])
+    return f"{'mean ' * is_of_copies(link)}utilisation {used}{begun}{' until the last transfer ends' * ends}"
 
 
 def _is_single(links: Sequence[Finding]) -> bool:

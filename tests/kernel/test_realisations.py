@@ -1,6 +1,7 @@
 """Realisations of a scenario, which differ in nothing that matters."""
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -88,3 +89,14 @@ def test_recorded_ones_are_found_by_their_names() -> None:
 def test_the_guest_begins_a_run_at_the_time_that_is_known_here() -> None:
     (defined,) = re.findall(r"^#define BASE (\S+)", (KIT / "lab.c").read_text(), re.MULTILINE)
     assert float(defined) == BOOT_S
+
+
+def test_packets_of_handshakes_are_as_long_as_in_front_of_an_aqm() -> None:
+    """HTB counts 14 bytes more of each packet, and its rate is higher by 14 parts in 1500."""
+
+    def lengths(scenario: dict[str, Any]) -> set[tuple[int, int]]:
+        connections = [flow["traffic"]["connection"] for flow in realise(scenario, 0.0)["flows"]]
+        return {(one["handshake"]["syn_bytes"], one["ack_bytes"]) for one in connections}
+
+    assert lengths(SCENARIO) == {(60, 52)}
+    assert lengths(resolve(load(draw_managed(5, 0))).to_dict()) == {(73, 65)}

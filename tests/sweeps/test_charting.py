@@ -60,7 +60,7 @@ def test_each_flow_has_its_own_delay_and_the_same_colour_in_both_panels() -> Non
     chart, finished = drawn(TWO, BUFFER)
     throughput, delay = chart.panels
     assert [curve.label for curve in throughput.curves if curve.kind == "simulation"] == [
-        "simulated, all flows together",
+        "simulated, all flows",
         "simulated, near",
         "simulated, far",
     ]
@@ -72,6 +72,20 @@ def test_each_flow_has_its_own_delay_and_the_same_colour_in_both_panels() -> Non
         assert curve.x == pytest.approx([one["rtt_p95_s"]["mean"] * 1e3 for one in found])
         assert curve.y == pytest.approx([one["throughput_bps"]["mean"] / 1e6 for one in found])
         assert curve.colour == colours[curve.label]
+
+
+def test_rates_of_transfers_are_averaged_and_not_added() -> None:
+    """Two transfers one after the other had 19.9 Mbit/s "together" on a line of 10."""
+    sizes = TWO.replace('rtt = "10 ms"', 'rtt = "10 ms"\nsize = "1 MB"')
+    both = sizes.replace('rtt = "200 ms"', 'rtt = "10 ms"\nsize = "1 MB"\nstart = "5 s"').replace('warmup = "1 s"', "")
+    chart, finished = drawn(both, BUFFER)
+    assert chart.panels[0].curves[0].label == "simulated, mean of the transfers"
+    rates = [[row(one, name)["throughput_bps"]["mean"] / 1e6 for name in ("near", "far")] for one in finished]
+    assert chart.panels[0].curves[0].y == pytest.approx(np.mean(rates, axis=1))
+    mixed, finished = drawn(sizes.replace('warmup = "1 s"', ""), BUFFER)
+    assert mixed.panels[0].curves[0].label == "simulated, all flows"
+    lasting = [row(one, "far")["throughput_bps"]["mean"] / 1e6 for one in finished]
+    assert mixed.panels[0].curves[0].y == pytest.approx(lasting)
 
 
 def test_of_many_flows_the_labels_say_what_the_numbers_are_of() -> None:

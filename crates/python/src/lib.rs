@@ -66,6 +66,13 @@ impl Job {
         self.job.cancel();
     }
 
+    /// Stops the running replications, and waits for the end of the threads: one that is still about to leave Python when the
+    /// interpreter ends would abort the process. The results of finished replications stay.
+    fn end(&mut self, py: Python<'_>) {
+        let job = &mut self.job;
+        py.detach(|| job.end());
+    }
+
     /// Returns the threads that have called Python, by Python's numbers.
     fn calling_threads(&self) -> Vec<u64> {
         self.calls.threads()

@@ -144,8 +144,8 @@ impl Engine {
     pub fn finish(mut self, cpu_s: f64) -> Outcome {
         for flow in 0..to_u32(self.senders.len()) {
             let slot = &self.senders[flow as usize];
-            // Datagrams have no congestion window.
-            if slot.datagrams.is_none() {
+            // Datagrams have no congestion window, nor has a flow that has not started.
+            if slot.datagrams.is_none() && self.network.flows[flow as usize].since != Time::NEVER {
                 self.add_cwnd(flow, self.network.measurement.end, [slot.sender.cwnd(); 2]);
             }
         }

@@ -136,7 +136,7 @@ impl FlowSlot {
     pub(crate) fn new(receiver: Receiver, packet_bytes: u16, data: u32, account: u32) -> FlowSlot {
         FlowSlot {
             pending: Time::NEVER,
-            since: Time::ZERO,
+            since: Time::NEVER,
             last_sent: Time::ZERO,
             sender_departures: Default::default(),
             account,

@@ -431,7 +431,7 @@ fn assert_windows_and_round_trips_are_those_of_the_traces(group: &sim::FlowStati
     let samples = traces.rtt.as_ref().unwrap().iter().filter(|row| of_group(row.flow) && row.time >= warmup);
     let samples: Vec<_> = samples.map(|row| u128::from(row.rtt.ticks())).collect();
     assert_eq!((group.rtt_samples, group.rtt_sum), (samples.len() as u64, samples.iter().sum()));
-    let (mut windows, mut area, mut largest) = (vec![(2.0, Time::ZERO); 1001], 0.0, 0.0_f64);
+    let (mut windows, mut area, mut largest) = (vec![(0.0, Time::ZERO); 1001], 0.0, 0.0_f64);
     let end = (0..1001).map(|flow| (flow, outcome.measurement.end, 0.0));
     let changes = traces.cwnd.as_ref().unwrap().iter().filter(|row| of_group(row.flow));
     for (flow, time, cwnd) in changes.map(|row| (row.flow, row.time, row.cwnd)).chain(end) {

@@ -153,7 +153,7 @@ def advise(  # noqa: PLR0913  by keyword
     loaded = scenario if isinstance(scenario, scenarios.Scenario) else scenarios.load(scenario)
     _refuse_controllers(loaded.source.controls)
     bench = Bench(loaded, dict(overrides or {}), on_step or (lambda _: None), threads)
-    limits = read_limits(limit if limit is None or isinstance(limit, str) else list(limit))
+    limits = read_limits(tuple(limit) if isinstance(limit, Collection) and not isinstance(limit, str) else limit)
     bench.budget = Budget(limits, on_estimate or (lambda _: None))
     bench.targets = read_targets(targets, bench.resolved)
     refuse_impossible(bench.targets, bench.resolved)

@@ -21,6 +21,7 @@ from ackclock.experiments.print_form import for_print
 from ackclock.experiments.report import Reproduction, html_report, latex_report, markdown_report, verdict_table
 from ackclock.experiments.reproduction import ReproducedItem, item_folder
 from ackclock.experiments.uncertainty import judged_outcome
+from ackclock.scenario.arguments import NAMES, check_arguments
 from ackclock.sweeps import Folder, csv_writer, netcdf_writer, packets_of, point_key, run_points
 from ackclock.transfers import source_rows
 
@@ -82,6 +83,8 @@ def reproduce(  # noqa: PLR0913  all but one by name
 
     Raises
     ------
+    ArgumentError
+        If the names are not texts.
     SweepError
         If there is no such paper or item, or a change fits none of an item's scenarios.
     ScenarioError
@@ -94,7 +97,9 @@ def reproduce(  # noqa: PLR0913  all but one by name
     >>> import ackclock
     >>> ackclock.reproduce("bottlenecks/figure-4", overrides={"link.satellite.buffer": "30 pkt"})  # doctest: +SKIP
     """
-    picked = chosen([names] if isinstance(names, str) else names)
+    named = (names,) if isinstance(names, str) else names
+    check_arguments("reproduce", names=(named, NAMES))
+    picked = chosen(named)
     setting, changes = Setting(full), Changes(dict(overrides or {}))
     folder = report_folder(out, full=full, overrides=changes.overrides)
     folders.prepare_folder(folder, REPORTS)

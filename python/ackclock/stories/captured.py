@@ -135,6 +135,8 @@ def _departure(
     flow = host - 1 + _ADDRESSES * (int.from_bytes(content[at : at + 2], "big") - _FIRST_PORT)
     if content[segment + 13] & _SYN:
         return None
+    if not answer and size == _TCP - _IP + 4 * (content[segment + 12] >> 4):
+        return None  # the ACK of a SYN/ACK carries no data
     at = segment + (8 if answer else 4)
     payload, hellos = payloads[flow]
     number = -(-(int.from_bytes(content[at : at + 4], "big") - 1) // payload) - hellos

@@ -98,7 +98,11 @@ class SweepAccessor(Printed):
             depth = int(self._data.sizes.get(REPLICATION, 1))
             given = f"{depth} replication{'s' * (depth != 1)}"
             hint = "sweep with replications=10, or a longer run, which gives batch means"
-            problem = f'no interval of "{name}": too few replications'
+            too_few = "replications"
+            if f"{self._named(name)}_pooled" in self._data:
+                too_few = "values in all replications together"
+                hint = "sweep with more replications: docs/trust.md says how many values a percentile needs"
+            problem = f'no interval of "{name}": too few {too_few}'
             raise SweepError(Fault("interval", problem, given, f"{LEAST} or more", hint))
         return found
 

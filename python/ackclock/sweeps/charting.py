@@ -21,6 +21,8 @@ MOST_MAPS: Final = 3
 """Largest number of heat maps of the delay, one for each [[flow]]."""
 MOST_NOTES: Final = 12
 TOGETHER: Final = "throughput of all flows together"
+OF_TRANSFERS: Final = "mean throughput of the transfers"
+_EVERY: Final = ", all flows"
 _DELAYS: Final = {"rtt": "round trip", "delay": "one-way delay"}
 Row = Mapping[str, Any]
 Ends = tuple[float, float, float]
@@ -60,7 +62,7 @@ class _Part:
     def label(self) -> str:
         """Give the words for its curve, apart from the values of axes."""
         if self.name is None:
-            return ", all flows together" if self.flows > 1 else ""
+            return _EVERY if self.flows > 1 else ""
         return f", {self.name} ({self.flows} flows together)" if self.flows > 1 else f", {self.name}"
 
     def rows(self, one: Finished) -> list[Row]:
@@ -162,16 +164,18 @@ def _entries(finished: Iterable[Finished]) -> list[_Part]:
 def _throughput_panel(series: _Series) -> Panel:
     scale, alone = _scale(series.axis), not series.others
     parts = series.parts
+    quantity = _quantity(chain.from_iterable(series.points.values()), series.all_flows)
+    words = quantity if len(parts) == 1 else "throughput"
+    every = {OF_TRANSFERS: ", mean of the transfers"}.get(quantity, _EVERY)
     found = [(number, label, _values(points, part, _total)) for number, label, part, points in series.curves(parts)]
     divisor, unit = scale_of([totals for _, _, totals in found], "bit/s")
     curves = []
     for number, label, totals in found:
         mean, low, high = totals.T / divisor
-        curves.append(Curve(label, scale.x, mean, scale.kinds[0], number, low, high))
+        curves.append(Curve(label.replace(_EVERY, every), scale.x, mean, scale.kinds[0], number, low, high))
     for number, (place, points) in enumerate(series.points.items()):
         first = len(found) if alone else number * len(parts)
         curves += _theory_curves(scale, points, first, series.suffix(place), divisor, alone=alone)
-    words = TOGETHER if len(parts) == 1 and series.all_flows.flows > 1 else "throughput"
     return Panel(scale.label, f"{words} [{unit}]", curves, x_ticks=scale.ticks)
 
 
@@ -208,7 +212,7 @@ def delay_panel(series: _Series) -> Panel | None:
         words = [series.axis.words[one.point.place[0]] for one in points]
         notes = words if len(words) <= MOST_NOTES else None
         curves.append(Curve(label, x, y, _scale(series.axis).kinds[0], number, low, high, x_low, x_high, notes))
-    quantity = TOGETHER if not entries and series.all_flows.flows > 1 else "throughput"
+    quantity = "throughput" if entries else _quantity(chain.from_iterable(series.points.values()), series.all_flows)
     return Panel(_delay_label(kind, parts, x_unit), f"{quantity} [{y_unit}]", curves)
 
 
@@ -228,7 +232,7 @@ def _cells(plan: Plan, finished: Sequence[Finished]) -> list[Panel]:
     every = _Part(None, sum(part.flows for part in entries))
     table = _map(scales, finished, lambda one: _total(every.rows(one)))
     divisor, unit = scale_of([table], "bit/s")
-    panels = [_map_panel(scales, "", f"{TOGETHER if every.flows > 1 else 'throughput'} [{unit}]", table / divisor)]
+    panels = [_map_panel(scales, "", f"{_quantity(finished, every)} [{unit}]", table / divisor)]
     if kind is None:
         return panels
     known = [part for part in entries if _kind_of_delay(finished, part) == kind]
@@ -270,9 +274,31 @@ def _delay(kind: str, rows: Sequence[Row]) -> Ends:
 
 
 def _total(rows: Sequence[Row]) -> Ends:
-    """Sum the throughputs of flows [bit/s]; the interval is that of a lone flow."""
-    found = [row["throughput_bps"] for row in rows]
-    return _ends(found, sum(each["mean"] or 0.0 for each in found)) if found else _NOTHING
+    """Sum the throughputs of flows [bit/s]; the interval is that of a lone flow.
+
+    Transfers have rates over their own lives: these are not added, neither to one another nor to those of flows that
+    last. Where all flows are transfers, it is the mean of their rates.
+    """
+    lasting = [row for row in rows if not _is_transfer(row)]
+    found = [row["throughput_bps"] for row in lasting or rows]
+    known = [each for each in found if each is not None and each["mean"] is not None]
+    if not known:
+        return _NOTHING
+    return _ends(known, sum(each["mean"] for each in known) / (1 if lasting else len(known)))
+
+
+def _is_transfer(row: Row) -> bool:
+    return row.get("finish_s") is not None
+
+
+def _quantity(points: Iterable[Finished], part: _Part) -> str:
+    """Say what `_total` computes of some flows."""
+    if part.flows <= 1:
+        return "throughput"
+    are_transfers = {_is_transfer(row) for one in points for row in part.rows(one)}
+    if are_transfers == {True}:
+        return OF_TRANSFERS
+    return TOGETHER if True not in are_transfers else f"{TOGETHER}, transfers left out"
 
 
 def _values(points: Sequence[Finished], part: _Part, value: Callable[[Sequence[Row]], Ends]) -> Array:

@@ -41,7 +41,7 @@ impl Engine {
         let mut areas: Vec<f64> = self.network.accounts.iter().map(|flow| flow.cwnd_area).collect();
         let warmup = self.network.measurement.warmup;
         for (slot, flow) in self.senders.iter().zip(&self.network.flows) {
-            if slot.datagrams.is_none() {
+            if slot.datagrams.is_none() && flow.since != Time::NEVER {
                 let since = flow.since.max(warmup).ticks() as f64;
                 areas[flow.account as usize] += slot.sender.cwnd() * (instant.ticks() as f64 - since);
             }

@@ -1,7 +1,9 @@
 //! Handshakes of flows, from the first SYN to the first data.
 
 use base::Time;
+use tcp::Sender;
 
+use super::acks::report_state;
 use super::Engine;
 use crate::flow::ArrivingAck;
 use crate::outbox::Outbox;
@@ -59,7 +61,9 @@ impl Engine {
             self.network.flows[flow as usize].receiver.end_handshake(now);
             self.start_data(flow, now);
         }
-        self.account_cwnd_since(flow, now, cwnd);
+        if self.network.flows[flow as usize].since != Time::NEVER {
+            self.account_cwnd_since(flow, now, cwnd);
+        }
     }
 
     /// Returns when a flow's transfer began: with its first SYN, or else with its data.
@@ -69,10 +73,18 @@ impl Engine {
     }
 
     fn start_data(&mut self, flow: u32, now: Time) {
+        // Before its first data a flow has no window that counts.
+        let since = &mut self.network.flows[flow as usize].since;
+        if *since == Time::NEVER {
+            *since = now;
+        }
         let slot = &mut self.senders[flow as usize];
         slot.sender.on_start(now, &mut Outbox { network: &mut self.network, flow, now, reschedules: false });
         if let Some(observers) = &mut self.network.observers {
             observers.cwnd(flow, now, &slot.sender);
+        }
+        if let Sender::Selective(sender) = &mut slot.sender {
+            report_state(&mut self.network, flow, now, sender);
         }
     }
 }
