@@ -349,3 +349,19 @@ def test_the_warning_on_codels_count_says_what_that_is() -> None:
         if text.startswith("count: ")
     )
     assert "count is the number of drops since CoDel began to drop" in warning
+
+
+@pytest.mark.parametrize(("queue", "title", "target"), [("codel", "CoDel", "5 ms"), ("pie", "PIE", "15 ms")])
+def test_an_aqm_whose_buffer_is_full_before_its_target_has_no_model(queue: str, title: str, target: str) -> None:
+    """CoDel never acts in a buffer of 2.4 ms: "as a buffer of 44.9 packets" was said of one of 20."""
+    link = {"name": "line", "rate": "100 Mbit/s", "delay": "20 ms", "queue": queue}
+    document = {
+        "link": [link | {"buffer": "20 pkt"}],
+        "flow": [{"path": ["line"]}],
+        "run": {"duration": "10 s"},
+    }
+    reasons = [reason for one in ackclock.predict(document).inapplicable for reason in one.reasons]
+    assert f"line's buffer is full at a wait of 2.4 ms, before {title}'s target of {target}" in reasons
+    larger = document | {"link": [link | {"buffer": "1000 pkt"}]}
+    reasons = [reason for one in ackclock.predict(larger).inapplicable for reason in one.reasons]
+    assert not any("'s buffer is full at a wait" in reason for reason in reasons)

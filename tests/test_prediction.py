@@ -558,3 +558,22 @@ def test_theory_says_what_the_share_of_bbr_was_where_it_is_another() -> None:
     text = said_after_run(scenario)
     assert "however many flows share the rest" in text
     assert "in this run the share was" not in text
+
+
+def test_a_transfer_whose_window_never_fills_the_path_overflows_nothing() -> None:
+    """Its 43 packets were warned of a buffer of 500, on a path of 833."""
+    flow: dict[str, Any] = {"path": ["wan"], "size": "20 MB", "tcp": {"preset": "linux-cubic"}}
+    document = {
+        "link": [{"name": "wan", "rate": "100 Mbit/s", "delay": "50 ms", "buffer": "500 pkt"}],
+        "run": {"duration": "60 s"},
+    }
+
+    def warned(**tcp: Any) -> str:
+        models = ackclock.predict(document | {"flow": [flow | {"tcp": flow["tcp"] | tcp}]}).applicable
+        return " ".join(warning for model in models for warning in model.warnings)
+
+    assert "slow start may overflow wan's 500 packets" in warned()
+    assert "HyStart may end slow start" in warned()
+    limited = warned(max_window="64 KiB")
+    assert "overflow" not in limited
+    assert "HyStart" not in limited

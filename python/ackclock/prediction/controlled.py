@@ -10,6 +10,7 @@ from ackclock.prediction.records import Measured, Number
 from ackclock.prediction.scene import Scene, alike_at_one_bottleneck
 from ackclock.scenario import Resolved
 from ackclock.scenario.resolved_queues import Codel, Pie
+from ackclock.wording import seconds
 
 AnAqm = TypeVar("AnAqm", Codel, Pie)
 NEITHER: Final = "the models are of flows that are all Reno's, or all CUBIC's"
@@ -73,7 +74,16 @@ def controlled(resolved: Resolved, kind: type[AnAqm]) -> tuple[Controlled, AnAqm
     if not (isinstance(aqm, kind) and bottleneck.queue.is_fifo):
         return [f"{bottleneck.name} has no {kind.title} with one queue"]
     found = Controlled(scenes, bottleneck)
-    return _reasons(found) or (found, aqm)
+    return _reasons(found) or _full_before(found, aqm.target_s, aqm.title) or (found, aqm)
+
+
+def _full_before(found: Controlled, target_s: float, title: str) -> list[str]:
+    """Give the reason where the buffer is full before the queue is as long as the AQM lets it be."""
+    link = found.bottleneck
+    if link.buffer > found.rate * target_s:
+        return []
+    wait, target = seconds(link.buffer / found.rate), seconds(target_s)
+    return [f"{link.name}'s buffer is full at a wait of {wait}, before {title}'s target of {target}"]
 
 
 def _reasons(found: Controlled) -> list[str]:

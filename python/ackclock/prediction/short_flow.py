@@ -187,7 +187,8 @@ def _losses_in_words(probability: float) -> str:
 def _warnings(scene: Scene, packets: int) -> tuple[str, ...]:
     bottleneck, sender = scene.bottleneck, scene.flow.tcp.sender
     found = []
-    if bottleneck is not None and bottleneck.buffer < inf and packets / 2.0 > _window(scene) + bottleneck.buffer:
+    most = min(packets / 2.0, scene.most_in_flight)
+    if bottleneck is not None and bottleneck.buffer < inf and most > _window(scene) + bottleneck.buffer:
         full = number(bottleneck.buffer)
         found.append(f"slow start may overflow {bottleneck.name}'s {full} packets; the model has no loss")
     receiver = scene.flow.tcp.receiver
@@ -197,6 +198,6 @@ def _warnings(scene: Scene, packets: int) -> tuple[str, ...]:
             "has the first and the last one alone"
         )
     early = isinstance(sender, SelectiveSettings) and sender.congestion_control.slow_start != "standard"
-    if early and packets > _pipe(scene):
+    if early and min(packets, scene.most_in_flight) > _pipe(scene):
         found.append("HyStart may end slow start before the link is busy; the model's goes on")
     return tuple(found)

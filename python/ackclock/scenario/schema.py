@@ -193,7 +193,7 @@ class Trace(Table):
     sequence: Switch = entry("packets sent and acknowledged", default=False)
     queue: Switch = entry("queue length at each change", default=False)
     queue_distribution: Switch = entry("time at each queue length, and arrivals that saw it", default=False)
-    drops: Switch = entry("each drop", default=False)
+    drops: Switch = entry("each drop; a packet of a handshake has the number 2^64 - 1", default=False)
     delay: Switch = entry("one-way propagation delays that change, at each change", default=False)
     acr: Switch = entry("allowed cell rate of each end of a channel, at each change", default=False)
     ip_queue: Switch = entry(
