@@ -152,7 +152,7 @@ $(TOOLS): requirements.lock
 	@test -n "$(PYTHON)" || { echo 'ackclock needs Python 3.11 or later: no such python3 on the PATH' >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@awk '/^[^ ]/ { chosen = /^uv==/ } chosen' requirements.lock > $(VENV)/uv.txt
-	$(PIP) --only-binary :all: -r $(VENV)/uv.txt && $(BIN)/uv pip install $(UV) -r requirements.lock || \
+	@$(PIP) --only-binary :all: -r $(VENV)/uv.txt && $(BIN)/uv pip install $(UV) -r requirements.lock || \
 	  { echo 'pip installs what uv could not: it takes a minute longer'; $(PIP) -r requirements.lock; }
 	$(BIN)/pip check --disable-pip-version-check > /dev/null    # the lock names all: left alone, pip looks past it for newer ones
 	@touch $@
