@@ -314,7 +314,9 @@ impl Engine {
             Sender::Sack1(sender) => pass_ack(&mut **sender, network, selected, flow, ack, false),
             Sender::Selective(sender) => {
                 let taken = pass_ack(&mut **sender, network, selected, flow, ack, reschedules);
-                report_state(network, flow, ack.time, sender);
+                if taken.is_some() {
+                    report_state(network, flow, ack.time, sender);
+                }
                 taken
             }
         };
