@@ -103,7 +103,8 @@ def _changes(rows: list[Sequence[str]]) -> Iterable[Change]:
     followers: list[Sequence[str] | None] = [*rows, None][1:]
     for (time, printed, _, ssthresh), follower in zip(rows, followers, strict=True):
         cwnd = float(printed)
-        if follower is not None and float(follower[1]) > cwnd and f"{(full := float(follower[2])):g}" == printed:
+        full = None if follower is None or float(follower[1]) <= cwnd else float(follower[2])
+        if full is not None and f"{full:g}" == printed:
             yield Change(float(time), full, float(ssthresh))
         else:
             yield Change(float(time), cwnd, float(ssthresh), _half_digit(cwnd))

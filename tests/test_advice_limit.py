@@ -132,3 +132,9 @@ def test_a_run_whose_precision_decides_its_length_says_nothing_of_the_estimates(
     budget.settle(budget.charge([until], 1), 40.0, 1)
     budget.announce([second()] * 9, 1)
     assert not said
+
+
+def test_a_limit_that_is_no_text_is_refused() -> None:
+    limit: Any = 5
+    with pytest.raises(LimitError, match="is not a text or a list of texts"):
+        ackclock.advise(ACCESS, limit=limit)

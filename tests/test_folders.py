@@ -198,3 +198,9 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
 def test_a_pipe_in_the_place_of_the_list_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / MADE)
     assert folders.made_in(tmp_path).files == {}
+
+
+@pytest.mark.parametrize("path", ["", ".", "/"])
+def test_a_path_without_a_name_is_refused_before_anything_is_drawn(path: str) -> None:
+    with pytest.raises(ResultError, match="is not the name of a file"):
+        write_file(Path(path), lambda _: pytest.fail("was drawn"))

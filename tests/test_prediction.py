@@ -561,7 +561,7 @@ def test_theory_says_what_the_share_of_bbr_was_where_it_is_another() -> None:
 
 
 def test_a_transfer_whose_window_never_fills_the_path_overflows_nothing() -> None:
-    """Its 43 packets were warned of a buffer of 500, on a path of 833."""
+    """A window of 43 packets was said to overflow a buffer of 500, on a path of 833."""
     flow: dict[str, Any] = {"path": ["wan"], "size": "20 MB", "tcp": {"preset": "linux-cubic"}}
     document = {
         "link": [{"name": "wan", "rate": "100 Mbit/s", "delay": "50 ms", "buffer": "500 pkt"}],

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ackclock.scenario import Resolved, ResolvedFlow
+from ackclock.scenario import Resolved
 
 LATE = 0.05
 """Part of the measured time after which a start is late [1]: means over all of it say less than the flow did."""
@@ -52,18 +52,14 @@ def active_time(resolved: Resolved, finishes_s: Sequence[float]) -> Active:
     run = resolved.run
     rows = [(flow, end) for flow, end in zip(resolved.rows, finishes_s, strict=True) if flow.kind != "ping"]
     first, last = min((flow.start_s for flow, _ in rows), default=0.0), max((end for _, end in rows), default=0.0)
-    from_s = first if _is_late(resolved, first) else None
+    from_s = first if is_late(resolved, first) else None
     begin_s = run.warmup_s if from_s is None else from_s
     is_over = min((end for _, end in rows), default=0.0) > 0.0 and begin_s < last < run.duration_s
     until_s = last if is_over else None
     return Active(((until_s or run.duration_s) - begin_s) / run.measured_s, from_s, until_s)
 
 
-def late_flows(resolved: Resolved) -> list[ResolvedFlow]:
-    """List the flows that always have something to send, once they have started, and start late."""
-    return [flow for flow in resolved.rows if flow.is_endless and _is_late(resolved, flow.start_s)]
-
-
-def _is_late(resolved: Resolved, start_s: float) -> bool:
+def is_late(resolved: Resolved, start_s: float) -> bool:
+    """Return whether a start is late [s]: after more than `LATE` of the measured time, and before its end."""
     run = resolved.run
     return run.warmup_s + LATE * run.measured_s < start_s < run.duration_s

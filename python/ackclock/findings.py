@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from ackclock.active import active_time, late_flows
+from ackclock.active import active_time, is_late
 from ackclock.fairness import Share, least_equal
 from ackclock.paths import delay_processes, empty_round_trip_s
 from ackclock.scenario import Element, Resolved, ResolvedFlow
@@ -326,8 +326,8 @@ def _drain_times(run: _Run) -> Iterator[Finding]:
     index = run.resolved.element_indices[element.name]
     crossing = (run.resolved.flows[at] for at in run.resolved.crossing_flows[index])
     ways = [flow for flow in crossing if index in flow.path and flow.connection is not None]
-    in_order = element.queue.scheduler.kind == "fifo" and not element.queue.drops_early
-    if row["drain_s"] is None or not ways or not in_order:
+    fills = element.queue.is_fifo and not element.queue.drops_early
+    if row["drain_s"] is None or not ways or not fills:
         return
     throughputs = [mean(flow, "throughput_bps") for flow in run.flows]
     longest, numbers = mean_drain_s(run.resolved, element, row["drain_s"], throughputs)
@@ -385,11 +385,10 @@ def _starved(run: _Run) -> Iterator[Finding]:
 
 def _shares(run: _Run) -> Iterator[Finding]:
     """Compare flows that always have something to send, do not start late, and whose data meet."""
-    late = late_flows(run.resolved)
     shares = [
         Share(flow, mean(row, "goodput_bps") / flow.count, mean(row, "rtt_mean_s"))
         for flow, row in run.rows
-        if flow.is_endless and flow not in late
+        if flow.is_endless and not is_late(run.resolved, flow.start_s)
     ]
     numbers = least_equal(run.resolved, shares, {one.element for one in run.host_limits})
     if numbers and numbers["index_fraction"] < UNEQUAL:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ackclock.active import late_flows
+from ackclock.active import is_late
 from ackclock.batches import interval_warnings
 from ackclock.cycles import cycle_warnings, cycles_text
 from ackclock.lockout import lockout_warnings, says_lockout
@@ -35,7 +35,7 @@ def trust_warnings(
         explains it.
     """
     yield from _over_before_warmup(resolved, replications)
-    yield from late_start_warnings(resolved)
+    yield from _late_starts(resolved)
     yield from lockout_warnings(resolved, replications)
     found = list(cycle_warnings(resolved, replications, flows))
     yield from found or interval_warnings(resolved, replications, flows)
@@ -51,9 +51,9 @@ def _over_before_warmup(resolved: Resolved, replications: Sequence[Replication])
         )
 
 
-def late_start_warnings(resolved: Resolved) -> Iterator[str]:
+def _late_starts(resolved: Resolved) -> Iterator[str]:
     """Say that means are of some time before the last flow started; parameters as of `trust_warnings`."""
-    late = late_flows(resolved)
+    late = [flow for flow in resolved.rows if flow.is_endless and is_late(resolved, flow.start_s)]
     if late:
         last = max(late, key=lambda flow: flow.start_s)
         begin, start = seconds(resolved.run.warmup_s), seconds(last.start_s)

@@ -3,13 +3,14 @@
 import csv
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 import ackclock
 from ackclock.cli import app
-from ackclock.errors import ScenarioError, SweepError
+from ackclock.errors import ArgumentError, ScenarioError, SweepError
 from ackclock.experiments import chosen, reproduce
 from ackclock.experiments.kept import KEPT, read_item
 from ackclock.experiments.record import update_record
@@ -161,3 +162,10 @@ def test_verdicts_of_a_changed_form_do_not_enter_the_record(tmp_path: Path) -> N
     update_record(tmp_path, changed / "verdicts.csv")
     own = Path(ackclock.__file__).parent / "experiments" / "bottlenecks" / "record.csv"
     assert (folder / "record.csv").read_text(encoding="utf-8") == own.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("names", [1, [5], None])
+def test_names_that_are_not_texts_are_refused(names: Any, tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match='argument "names": is not what the function takes'):
+        ackclock.reproduce(names, out=tmp_path / "papers")
+    assert not (tmp_path / "papers").exists()

@@ -351,6 +351,8 @@ def test_deliveries_of_what_has_no_rate_are_refused() -> None:
         ackclock.deliveries(load(TEXT.format('rate = "1 Gbit/s"')), "a")
     with pytest.raises(ArgumentError, match="a whole number from 0 to 2"):
         ackclock.deliveries("lte-fading", "lte", replication=-1)
+    with pytest.raises(ArgumentError, match="a whole number from 0 to 2"):
+        ackclock.deliveries("lte-fading", "lte", replication=10**30)
 
 
 def test_a_rate_that_changes_is_shared_with_other_traffic() -> None:

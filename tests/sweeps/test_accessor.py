@@ -220,3 +220,31 @@ def test_values_that_are_not_there_are_not_too_few_replications(data: xr.Dataset
         SweepError, match='"flow_throughput" has no value: nothing was measured, or nothing is left of it'
     ):
         none.ackclock.interval("flow_throughput")
+
+
+def test_what_a_flow_does_not_have_is_nan_as_in_a_run() -> None:
+    """A ping had a cwnd of 0, and a transfer loss cycles."""
+    document = {
+        "link": [{"name": "line", "rate": "10 Mbit/s", "delay": "18 ms", "buffer": "20 pkt"}],
+        "flow": [
+            {"name": "file", "path": ["line"], "size": "2 MB"},
+            {"name": "ping", "path": ["line"], "packet": "100 B", "traffic": {"kind": "ping", "interval": "100 ms"}},
+        ],
+        "run": {"duration": "5 s"},
+    }
+    swept = ackclock.sweep(document, {"link.line.buffer": ["20 pkt"]}).isel({BUFFER: 0, "replication": 0})
+    flows = ackclock.run(document, picture=False).flows
+    for name in ("cwnd_mean_packets", "cwnd_max_packets", "loss_cycles", "throughput_bps", "rtt_mean_s"):
+        expected = flows[name].reindex(swept["flow"].to_numpy()).to_numpy(dtype=float)
+        assert swept[f"flow_{name}"].to_numpy() == pytest.approx(expected, nan_ok=True), name
+    assert np.isnan(swept["flow_cwnd_mean_packets"].sel(flow="ping"))
+    assert np.isnan(swept["flow_loss_cycles"].sel(flow="file"))
+
+
+def test_too_few_transfers_for_a_percentile_are_not_too_few_replications() -> None:
+    lossy = SCENARIO.replace("replications = 3", "replications = 5").replace(
+        'name = "two"', 'name = "two"\nsize = "20 kB"'
+    )
+    swept = ackclock.sweep(lossy, {BUFFER: ["20 pkt"]})
+    with pytest.raises(SweepError, match="too few values in all replications together"):
+        swept.ackclock.interval("completion_fct_p95")

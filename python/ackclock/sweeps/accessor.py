@@ -89,7 +89,8 @@ class SweepAccessor(Printed):
             raise SweepError(
                 Fault('argument "confidence"', "is not a probability", f"{confidence:g}", "above 0, below 1")
             )
-        found = self._means(self._named(name), confidence)
+        variable = self._named(name)
+        found = self._means(variable, confidence)
         if not np.isfinite(found["mean"]).any():
             raise SweepError(
                 Fault("interval", f'"{name}" has no value: nothing was measured, or nothing is left of it')
@@ -99,9 +100,9 @@ class SweepAccessor(Printed):
             given = f"{depth} replication{'s' * (depth != 1)}"
             hint = "sweep with replications=10, or a longer run, which gives batch means"
             too_few = "replications"
-            if f"{self._named(name)}_pooled" in self._data:
+            if f"{variable}_pooled" in self._data:
                 too_few = "values in all replications together"
-                hint = "sweep with more replications: docs/trust.md says how many values a percentile needs"
+                hint = "sweep with more replications: docs/scenario.md says how many values a percentile needs"
             problem = f'no interval of "{name}": too few {too_few}'
             raise SweepError(Fault("interval", problem, given, f"{LEAST} or more", hint))
         return found

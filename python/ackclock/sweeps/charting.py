@@ -21,8 +21,6 @@ MOST_MAPS: Final = 3
 """Largest number of heat maps of the delay, one for each [[flow]]."""
 MOST_NOTES: Final = 12
 TOGETHER: Final = "throughput of all flows together"
-OF_TRANSFERS: Final = "mean throughput of the transfers"
-_EVERY: Final = ", all flows"
 _DELAYS: Final = {"rtt": "round trip", "delay": "one-way delay"}
 Row = Mapping[str, Any]
 Ends = tuple[float, float, float]
@@ -53,17 +51,35 @@ class _Scale:
 
 @dataclass(frozen=True)
 class _Part:
-    """The flows of one [[flow]]; without a name all flows."""
+    """The flows of one [[flow]]; without a name all flows. Some of them, or all, are transfers."""
 
     name: str | None
     flows: int
+    transfers: int
+
+    @classmethod
+    def every(cls, entries: Sequence["_Part"]) -> "_Part":
+        """Put all flows together."""
+        return cls(None, sum(part.flows for part in entries), sum(part.transfers for part in entries))
 
     @property
     def label(self) -> str:
         """Give the words for its curve, apart from the values of axes."""
-        if self.name is None:
-            return _EVERY if self.flows > 1 else ""
-        return f", {self.name} ({self.flows} flows together)" if self.flows > 1 else f", {self.name}"
+        name = f", {self.name}" if self.name else ""
+        if self.flows <= 1:
+            return name
+        if self.transfers == self.flows:
+            return f"{name}, mean of the transfers"
+        return f"{name} ({self.flows} flows together)" if name else ", all flows"
+
+    @property
+    def quantity(self) -> str:
+        """Say what `_total` computes of its flows."""
+        if self.flows <= 1:
+            return "throughput"
+        if self.transfers == self.flows:
+            return "mean throughput of the transfers"
+        return f"{TOGETHER}, transfers left out" if self.transfers else TOGETHER
 
     def rows(self, one: Finished) -> list[Row]:
         """Give the rows of its flows at a point."""
@@ -94,7 +110,7 @@ class _Series:
     @property
     def all_flows(self) -> _Part:
         """All flows together."""
-        return _Part(None, sum(part.flows for part in self.entries))
+        return _Part.every(self.entries)
 
     @property
     def parts(self) -> list[_Part]:
@@ -152,30 +168,31 @@ def sweep_chart(plan: Plan, finished: Sequence[Finished]) -> Chart:
 def _entries(finished: Iterable[Finished]) -> list[_Part]:
     """List the [[flow]] tables, with the largest number of flows that each has at a point."""
     counts: dict[str, int] = {}
+    transfers: set[str] = set()
     for one in finished:
         own: dict[str, int] = {}
         for row in one.point.resolved.rows:
             name = described_name(row.name)
             own[name] = own.get(name, 0) + row.count
+            if row.size_packets is not None:
+                transfers.add(name)
         counts |= {name: max(number, counts.get(name, 0)) for name, number in own.items()}
-    return [_Part(name, number) for name, number in counts.items()]
+    return [_Part(name, number, number if name in transfers else 0) for name, number in counts.items()]
 
 
 def _throughput_panel(series: _Series) -> Panel:
     scale, alone = _scale(series.axis), not series.others
     parts = series.parts
-    quantity = _quantity(chain.from_iterable(series.points.values()), series.all_flows)
-    words = quantity if len(parts) == 1 else "throughput"
-    every = {OF_TRANSFERS: ", mean of the transfers"}.get(quantity, _EVERY)
     found = [(number, label, _values(points, part, _total)) for number, label, part, points in series.curves(parts)]
     divisor, unit = scale_of([totals for _, _, totals in found], "bit/s")
     curves = []
     for number, label, totals in found:
         mean, low, high = totals.T / divisor
-        curves.append(Curve(label.replace(_EVERY, every), scale.x, mean, scale.kinds[0], number, low, high))
+        curves.append(Curve(label, scale.x, mean, scale.kinds[0], number, low, high))
     for number, (place, points) in enumerate(series.points.items()):
         first = len(found) if alone else number * len(parts)
         curves += _theory_curves(scale, points, first, series.suffix(place), divisor, alone=alone)
+    words = series.all_flows.quantity if len(parts) == 1 else "throughput"
     return Panel(scale.label, f"{words} [{unit}]", curves, x_ticks=scale.ticks)
 
 
@@ -212,7 +229,7 @@ def delay_panel(series: _Series) -> Panel | None:
         words = [series.axis.words[one.point.place[0]] for one in points]
         notes = words if len(words) <= MOST_NOTES else None
         curves.append(Curve(label, x, y, _scale(series.axis).kinds[0], number, low, high, x_low, x_high, notes))
-    quantity = "throughput" if entries else _quantity(chain.from_iterable(series.points.values()), series.all_flows)
+    quantity = "throughput" if entries else series.all_flows.quantity
     return Panel(_delay_label(kind, parts, x_unit), f"{quantity} [{y_unit}]", curves)
 
 
@@ -229,10 +246,10 @@ def _cells(plan: Plan, finished: Sequence[Finished]) -> list[Panel]:
         return []
     scales = [_scale(axis) for axis in plan.axes]
     kind, entries = _kind_of_delay(finished), _entries(finished)
-    every = _Part(None, sum(part.flows for part in entries))
+    every = _Part.every(entries)
     table = _map(scales, finished, lambda one: _total(every.rows(one)))
     divisor, unit = scale_of([table], "bit/s")
-    panels = [_map_panel(scales, "", f"{_quantity(finished, every)} [{unit}]", table / divisor)]
+    panels = [_map_panel(scales, "", f"{every.quantity} [{unit}]", table / divisor)]
     if kind is None:
         return panels
     known = [part for part in entries if _kind_of_delay(finished, part) == kind]
@@ -259,7 +276,7 @@ def _map_panel(scales: Sequence[_Scale], title: str, label: str, table: Any) -> 
 
 def _kind_of_delay(points: Iterable[Finished], part: _Part | None = None) -> str | None:
     """Choose round trips, or one-way delays where there are no ACKs; None if no delays were measured."""
-    every = _Part(None, 0) if part is None else part
+    every = _Part(None, 0, 0) if part is None else part
     rows = [row for one in points for row in every.rows(one)]
     return next((kind for kind in _DELAYS if any(row.get(f"{kind}_p95_s") is not None for row in rows)), None)
 
@@ -279,26 +296,12 @@ def _total(rows: Sequence[Row]) -> Ends:
     Transfers have rates over their own lives: these are not added, neither to one another nor to those of flows that
     last. Where all flows are transfers, it is the mean of their rates.
     """
-    lasting = [row for row in rows if not _is_transfer(row)]
+    lasting = [row for row in rows if row.get("finish_s") is None]
     found = [row["throughput_bps"] for row in lasting or rows]
     known = [each for each in found if each is not None and each["mean"] is not None]
     if not known:
         return _NOTHING
     return _ends(known, sum(each["mean"] for each in known) / (1 if lasting else len(known)))
-
-
-def _is_transfer(row: Row) -> bool:
-    return row.get("finish_s") is not None
-
-
-def _quantity(points: Iterable[Finished], part: _Part) -> str:
-    """Say what `_total` computes of some flows."""
-    if part.flows <= 1:
-        return "throughput"
-    are_transfers = {_is_transfer(row) for one in points for row in part.rows(one)}
-    if are_transfers == {True}:
-        return OF_TRANSFERS
-    return TOGETHER if True not in are_transfers else f"{TOGETHER}, transfers left out"
 
 
 def _values(points: Sequence[Finished], part: _Part, value: Callable[[Sequence[Row]], Ends]) -> Array:

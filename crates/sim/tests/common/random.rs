@@ -2,6 +2,8 @@
 
 #[path = "../../../tcp/tests/axes/mod.rs"]
 mod axes;
+#[path = "../../../tcp/tests/cases.rs"]
+mod cases;
 #[path = "../../../tcp/tests/selective_axes/mod.rs"]
 mod selective_axes;
 
@@ -13,7 +15,6 @@ use net::{
     SfqConfig, StepConfig, WfqConfig,
 };
 use proptest::prelude::*;
-use proptest::test_runner::{Config, FileFailurePersistence};
 use sim::scenario::{
     ConnectionConfig, DelayProcessConfig, ElementConfig, FlowConfig, HostConfig, LinkConfig, LossConfig, OrderConfig,
     PrivateLinkConfig, RateProcessConfig, TraceConfig, TrafficConfig,
@@ -23,14 +24,7 @@ use tcp::{ClassicConfig, Dialect, LinuxReceiver, ReceiverConfig, Recovery, SackB
 
 use crate::outside::common;
 
-/// Returns a configuration with `cases` cases, unless PROPTEST_CASES asks for another number.
-pub fn config(cases: u32) -> Config {
-    Config {
-        cases: std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(cases),
-        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
-        ..Config::default()
-    }
-}
+pub use cases::config;
 
 /// Generates scenarios of 1 to 6 links, shared or private, and 1 to 6 TCP flows of any kind on any paths, between hosts
 /// or not, for 1 to 20 s, with any warm-up and seed.
