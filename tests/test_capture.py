@@ -275,6 +275,26 @@ def test_many_flows_keep_apart(tmp_path: Path) -> None:
     assert ("10.0.1.44", "49152") in senders
 
 
+@pytest.mark.parametrize(("handshake", "close"), [("tls", "tcp"), ("tcp", "none"), ("none", "tcp")])
+@pytest.mark.parametrize("link", ["host", "far"])
+def test_each_connection_of_a_source_is_one_to_tshark(handshake: str, close: str, link: str, tmp_path: Path) -> None:
+    tcp = {"preset": '"linux-cubic"', "handshake": f'"{handshake}"', "close": f'"{close}"'}
+    path = FLOW.replace('"host", "bottleneck"', '"host", "bottleneck", "far"')
+    web = path.replace('"reno-ns2"', "{ " + ", ".join(f"{name} = {value}" for name, value in tcp.items()) + " }")
+    traffic = '[flow.traffic]\nkind = "web"\nsize = { law = "exponential", mean = "40 pkt" }\noff = "0.3 s"\n'
+    replication = simulate(web + traffic + PATH)
+    more = ("tcp.stream", "tcp.flags.syn", "tcp.analysis.ack_lost_segment", "tcp.analysis.keep_alive")
+    frames = read(replication["traces"]["capture"][link], tmp_path, more)
+    begun = sum(frame.fields["tcp.flags.syn"] == "1" and frame.outbound for frame in frames)
+    assert len({frame.fields["tcp.stream"] for frame in frames}) == max(begun, 1)
+    assert begun > 5 or handshake == "none"
+    assert not any(analysis in frame for frame in frames for analysis in ("ack_lost_segment", "keep_alive"))
+    if link == "host":
+        assert number(frames, "lost_segment") == 0
+        again = number(frames, "retransmission") + number(frames, "out_of_order")
+        assert again == counted(replication, 0, "retransmitted_packets") > 0
+
+
 def test_a_saved_result_keeps_one_file_a_duplex_link(tmp_path: Path) -> None:
     toml = FLOW + PATH.replace('"host", "bottleneck", "far"', '"host.reverse", "bottleneck", "host"')
     result = ackclock.run(toml, picture=False)

@@ -250,6 +250,14 @@ def test_eight_queues_have_eight_colours_and_large_rates_a_prefix_that_fits(
     assert len({str(line.get_color()) for line in marks}) == 8
 
 
+def test_points_of_more_than_eight_queues_have_numbers_that_the_legend_explains(bloated: Advice) -> None:
+    (first, *_) = queues(bloated.recommendations[0])
+    rows = [replace(first, name=f"queue {letter}", is_chosen=letter == "i") for letter in "abcdefghi"]
+    curves = queues_chart("nine", "line", rows).panels[0].curves
+    assert [curve.notes for curve in curves] == [*([str(number)] for number in range(1, 9)), ["9 (chosen)"]]
+    assert [curve.label for curve in curves][::8] == ["1: queue a", "9: queue i (chosen)"]
+
+
 def test_advice_without_compared_queues_has_no_picture(tmp_path: Path) -> None:
     advice = ackclock.advise(home(), simulate=False)
     assert advice.plot() is None

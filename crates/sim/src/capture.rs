@@ -9,7 +9,8 @@
 //! - A packet's length is that of its IP datagram. Data carry 40 bytes of headers, options and zeros; packet `n` has the
 //!   sequence number `1 + n * payload` modulo 2^32, as after a SYN with number 0. Where a flow has a handshake, its SYN
 //!   and the answer have number 0, the hellos of TLS are payload of each side, and the data follow them. Where it has a
-//!   close, each side's FIN takes the number behind its data.
+//!   close, each side's FIN takes the number behind its data. The connections of a source have the same ports, and each goes
+//!   on with the numbers behind those of the one before (`capture_connections`).
 //! - Options are timestamps and SACK blocks, if the flow has them, and those of a SYN (`capture_options`).
 //! - An ACK carries no payload: an ACK of more bytes than its headers is filled with up to 40 bytes of TCP options (End of
 //!   Option List, RFC 9293 section 3.1), then with an Ethernet trailer.
@@ -28,8 +29,9 @@ use etherparse::{IpEcn, IpHeaders, Ipv4Extensions, Ipv4Header, PacketBuilder};
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::PcapNgWriter;
 
+use crate::capture_connections::Connections;
 use crate::capture_end::End;
-use crate::capture_options::{Layout, PacketOptions, FIRST_BYTE};
+use crate::capture_options::{Layout, PacketOptions};
 use crate::capture_section::{interface, section};
 use crate::capture_size::{block_bytes, duplex, too_large, ETHERNET, HEADERS, MOST_BYTES};
 use crate::handshake::{hello_index, is_syn};
@@ -89,6 +91,7 @@ fn write(
 ) -> Result<Vec<u8>, Failure> {
     let directions: Vec<Option<u32>> = scenario.elements.iter().map(|simplex| direction(simplex, link)).collect();
     let entries: Vec<usize> = scenario.members().map(|(entry, _)| entry).collect();
+    let connections = Connections::new(scenario, outcome.traces.capture.as_deref().unwrap_or_default());
     let mut writer = PcapNgWriter::with_section_header(Vec::new(), section(scenario, outcome.replication, link))?;
     writer.write_pcapng_block(interface(scenario, link))?;
     for row in outcome.traces.capture.iter().flatten() {
@@ -97,7 +100,7 @@ fn write(
         let frame = match &flow.traffic {
             TrafficConfig::Ping { return_path, .. } => ping(&row.packet, return_path.contains(&(row.link as usize)))?,
             _ => {
-                let layout = layouts[row.packet.flow as usize];
+                let layout = layouts[row.packet.flow as usize].in_connection(connections.of(row));
                 frame(&row.packet, layout, options.of(row.time, &row.packet, layout))?
             }
         };
@@ -125,18 +128,20 @@ fn direction(simplex: &ElementConfig, link: &str) -> Option<u32> {
 fn frame(packet: &Packet, layout: Layout, mut options: Vec<u8>) -> Result<Vec<u8>, Failure> {
     let (near, far) = (End::sender(packet.flow), End::receiver(packet.flow));
     let (there, back) = ((near, far), (far, near));
-    let hello = || layout.hello_byte(hello_index(packet.journal).into());
-    let [client, server] = layout.hellos.map(|packets| layout.hello_byte(packets.into()));
+    let hello = || u64::from(hello_index(packet.journal));
+    let (sender, receiver) = (layout.sender_byte(0), layout.receiver_byte(0));
+    // Behind the hellos, of which the second one is all that a receiver sends.
+    let [client, server] = [layout.sender_byte(layout.hellos[0].into()), layout.receiver_byte(layout.hellos[1].into())];
     let byte = layout.byte(packet.sequence);
     // A FIN takes a number of its own.
     let fin = u32::from(packet.marks.has(Marks::FIN));
     let (ends, numbers, payload) = match packet.kind {
-        PacketKind::Request if is_syn(packet.journal) => (there, Numbers::Syn, 0),
-        PacketKind::Answer if is_syn(packet.journal) => (back, Numbers::SynAck, 0),
-        PacketKind::Request => (there, Numbers::Ack(hello(), FIRST_BYTE), layout.payload),
-        PacketKind::Answer => (back, Numbers::Ack(hello(), client), layout.payload),
+        PacketKind::Request if is_syn(packet.journal) => (there, Numbers::Syn(sender.wrapping_sub(1)), 0),
+        PacketKind::Answer if is_syn(packet.journal) => (back, Numbers::SynAck(receiver.wrapping_sub(1), sender), 0),
+        PacketKind::Request => (there, Numbers::Ack(layout.sender_byte(hello()), receiver), layout.payload),
+        PacketKind::Answer => (back, Numbers::Ack(layout.receiver_byte(hello()), client), layout.payload),
         PacketKind::Ack => (back, Numbers::Ack(server, byte.wrapping_add(fin)), 0),
-        PacketKind::Open => (there, Numbers::Ack(FIRST_BYTE, FIRST_BYTE), 0),
+        PacketKind::Open => (there, Numbers::Ack(sender, receiver), 0),
         PacketKind::Close => {
             let end = layout.byte(packet.journal.into()).wrapping_add(1);
             (there, Numbers::Ack(end, server.wrapping_add(1)), 0)
@@ -155,8 +160,8 @@ fn frame(packet: &Packet, layout: Layout, mut options: Vec<u8>) -> Result<Vec<u8
 /// The flags of a segment, and its sequence and acknowledgment numbers.
 #[derive(Clone, Copy, Debug)]
 enum Numbers {
-    Syn,
-    SynAck,
+    Syn(u32),
+    SynAck(u32, u32),
     Ack(u32, u32),
 }
 
@@ -198,8 +203,8 @@ fn segment(
     let ip = PacketBuilder::ethernet2(from.mac, to.mac).ip(IpHeaders::Ipv4(ip, Ipv4Extensions::default()));
     let tcp = |sequence| ip.tcp(from.port, to.port, sequence, WINDOW);
     let mut flagged = match numbers {
-        Numbers::Syn => tcp(FIRST_BYTE - 1).syn(),
-        Numbers::SynAck => tcp(FIRST_BYTE - 1).syn().ack(FIRST_BYTE),
+        Numbers::Syn(sequence) => tcp(sequence).syn(),
+        Numbers::SynAck(sequence, acknowledgment) => tcp(sequence).syn().ack(acknowledgment),
         Numbers::Ack(sequence, acknowledgment) => tcp(sequence).ack(acknowledgment),
     };
     if marks.has(Marks::ECE) {

@@ -10,14 +10,15 @@ use base::cast::low_u32;
 use base::{Clock, Packet, PacketKind, Time};
 use tcp::{AckKey, Selected, SenderConfig};
 
+use crate::capture_connections::Connection;
 use crate::capture_size::{HEADERS, LEAST_PAYLOAD};
 use crate::handshake::is_syn;
 use crate::observe::CaptureRow;
 use crate::outcome::Outcome;
 use crate::scenario::{FlowConfig, HandshakeConfig, Scenario};
 
-/// Sequence number of the first byte of data, and of the first byte that a receiver would send.
-pub(crate) const FIRST_BYTE: u32 = 1;
+/// Sequence number of the first byte that an end sends in its first connection.
+const FIRST_BYTE: u32 = 1;
 /// Length of the timestamps option with its padding \[bytes\].
 const TIMESTAMPS: u16 = 12;
 /// Most SACK blocks with timestamps, and without them.
@@ -31,7 +32,7 @@ const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMP: u8 = 8;
 
-/// The layout of a flow's segments.
+/// The layout of a flow's segments in one of its connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     /// Payload of a data packet \[bytes\].
@@ -47,10 +48,14 @@ pub(crate) struct Layout {
     pub(crate) sack: bool,
     /// Shift of the windows that they announce, if they scale them.
     pub(crate) shift: Option<u8>,
+    /// Sequence numbers that a SYN and a FIN take, of each end in each connection.
+    pub(crate) flags: u32,
+    /// The connection.
+    pub(crate) connection: Connection,
 }
 
 impl Layout {
-    /// Returns the layout of a flow's segments.
+    /// Returns the layout of a flow's segments in its first connection.
     pub(crate) fn of(flow: &FlowConfig) -> Layout {
         let Some(tcp) = flow.connection() else { return Layout::new(flow.packet_bytes, false) };
         let timestamps = matches!(&tcp.sender, SenderConfig::Selective(config) if config.timestamps);
@@ -61,6 +66,7 @@ impl Layout {
             last: last.map(|(packets, bytes)| (packets - 1, Layout::new(bytes, timestamps).payload)),
             sack: tcp.receiver.selective,
             shift: tcp.receiver.linux.map(|linux| linux.window_shift()),
+            flags: u32::from(tcp.handshake.is_some()) + u32::from(tcp.closes()),
             ..layout
         }
     }
@@ -76,7 +82,14 @@ impl Layout {
             mss: packet_bytes.saturating_sub(HEADERS).max(LEAST_PAYLOAD),
             sack: false,
             shift: None,
+            flags: 0,
+            connection: Connection::default(),
         }
+    }
+
+    /// Returns the layout of the segments of another connection.
+    pub(crate) fn in_connection(self, connection: Connection) -> Layout {
+        Layout { connection, ..self }
     }
 
     /// Returns the payload of a data packet \[bytes\].
@@ -88,12 +101,25 @@ impl Layout {
     pub(crate) fn byte(&self, packet: u64) -> u32 {
         let missing = self.last.filter(|&(last, _)| low_u32(packet) == low_u32(last + 1));
         let short = missing.map_or(0, |(_, payload)| u32::from(self.payload.saturating_sub(payload)));
-        self.hello_byte(packet.wrapping_add(self.hellos[0].into())).wrapping_sub(short)
+        let sent = packet.wrapping_sub(self.connection.first).wrapping_add(self.hellos[0].into());
+        self.sender_byte(sent).wrapping_sub(short)
     }
 
-    /// Returns the sequence number of the first byte of a packet of a hello.
-    pub(crate) fn hello_byte(&self, packet: u64) -> u32 {
-        FIRST_BYTE.wrapping_add(low_u32(packet.wrapping_mul(u64::from(self.payload))))
+    /// Returns the sequence number of the first byte of a packet of the sender, counted from its hello on.
+    pub(crate) fn sender_byte(&self, packet: u64) -> u32 {
+        self.number(0, self.connection.first.wrapping_add(packet))
+    }
+
+    /// Returns the sequence number of the first byte of a packet of the receiver's hello.
+    pub(crate) fn receiver_byte(&self, packet: u64) -> u32 {
+        self.number(1, packet)
+    }
+
+    /// Returns the sequence number of an end behind the SYNs, hellos and FINs of its connections before, and some packets.
+    fn number(&self, end: usize, packets: u64) -> u32 {
+        let bytes = |packets: u64| low_u32(packets.wrapping_mul(self.payload.into()));
+        let before = self.flags.wrapping_add(bytes(self.hellos[end].into())).wrapping_mul(self.connection.number);
+        FIRST_BYTE.wrapping_add(before).wrapping_add(bytes(packets))
     }
 }
 

@@ -4,6 +4,7 @@ mod batches;
 mod buckets;
 mod calendar_queue;
 mod capture;
+mod capture_connections;
 mod capture_end;
 mod capture_options;
 mod capture_section;

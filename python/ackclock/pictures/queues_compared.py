@@ -24,10 +24,12 @@ PANELS: Final[Sequence[tuple[str, str, float | None, bool]]] = (
 )
 """The quantities drawn against the delay: name, label, scale (rates choose theirs), whether the axis begins at 0."""
 GIGA: Final = 1e9
+MOST_NAMES: Final = 8
+"""Most queues whose names have room next to their points; points of more have numbers, which the legend explains."""
 
 
 def queues_chart(title: str, place: str, rows: "Sequence[QueueAlternative]") -> Chart:
-    """Draw each queue as a point with its name: throughput against delay, and fairness where there is one.
+    """Draw each queue as a point with its name or number: throughput against delay, and fairness where there is one.
 
     Parameters
     ----------
@@ -65,14 +67,17 @@ def _rate_scale(words: str, most_bps: float) -> tuple[str, float]:
 
 
 def _points(rows: "Sequence[QueueAlternative]", key: str, scale: float) -> list[Curve]:
-    return [_point(number, row, getattr(row, key), scale) for number, row in enumerate(rows)]
+    return [_point(index, row, getattr(row, key), scale, len(rows)) for index, row in enumerate(rows)]
 
 
-def _point(number: int, row: "QueueAlternative", height: "Estimate", scale: float) -> Curve:
+def _point(index: int, row: "QueueAlternative", height: "Estimate", scale: float, queues: int) -> Curve:
     x, x_low, x_high = _scaled(row.wait_p95_s, 1e3)
     y, low, high = _scaled(height, scale)
-    name = f"{row.name} (chosen)" if row.is_chosen else row.name
-    return Curve(name, x, y, "marks", number, low, high, x_low, x_high, notes=[name])
+    chosen = " (chosen)" if row.is_chosen else ""
+    name, note = f"{row.name}{chosen}", f"{row.name}{chosen}"
+    if queues > MOST_NAMES:
+        name, note = f"{index + 1}: {name}", f"{index + 1}{chosen}"
+    return Curve(name, x, y, "marks", index, low, high, x_low, x_high, notes=[note])
 
 
 def _scaled(found: "Estimate", scale: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
