@@ -68,7 +68,7 @@ impl Connections {
     }
 }
 
-/// What was captured of a flow and says where connections begin.
+/// Parts of what was captured of a flow that say where its connections begin.
 #[derive(Debug, Default)]
 struct Seen {
     /// Numbers of the packets after those that were sent by an instant.
@@ -159,7 +159,7 @@ mod tests {
         let number = |row: &CaptureRow| (found.of(row).number, found.of(row).first);
         let each = [(0, 0), (0, 0), (0, 0), (0, 0), (1, 3), (1, 3), (1, 3), (1, 3), (2, 5)];
         assert_eq!(rows.each_ref().map(number), each);
-        // The last ACK of a connection comes before the SYN of the next, which its repetitions follow.
+        // The last ACK of a connection comes before the SYN of the next; the same ACK after that SYN is of the next.
         let ack = |time, sequence| {
             let mut row = sent(PacketKind::Ack, 0, sequence);
             row.time = at(time);

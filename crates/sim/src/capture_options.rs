@@ -50,7 +50,7 @@ pub(crate) struct Layout {
     pub(crate) shift: Option<u8>,
     /// Sequence numbers that a SYN and a FIN take, of each end in each connection.
     pub(crate) flags: u32,
-    /// The connection.
+    /// The connection whose segments these are.
     pub(crate) connection: Connection,
 }
 
