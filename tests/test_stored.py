@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+import numpy as np
 import pytest
 
 import ackclock
@@ -63,7 +63,9 @@ def check_it_comes_back(result: ackclock.Result, folder: Path) -> None:
     assert dict(loaded.captures) == dict(result.captures)
     assert sorted(loaded.traces) == sorted(result.traces)
     for name, frame in result.traces.items():
-        pd.testing.assert_frame_equal(loaded.traces[name], frame, check_dtype=False, check_categorical=False)
+        assert list(loaded.traces[name]) == list(frame)
+        for column in frame:  # as arrays: pandas compares names one by one
+            np.testing.assert_array_equal(np.asarray(loaded.traces[name][column]), np.asarray(frame[column]))
 
 
 @pytest.mark.parametrize("name", ready_names())

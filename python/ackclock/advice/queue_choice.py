@@ -1,7 +1,8 @@
 """The choice between queues that were simulated, and what speaks against each that is not the answer."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf, log, prod
 from typing import Final
 
@@ -172,12 +173,15 @@ class QueueChoice:
         A better share of a bottleneck may lower one of the two, and loses nothing: the flows' where a flow over several
         links gets what flows over one link each had, the links' where flows over fewer of them get it.
         """
-        rates = [(one.throughput_bps, one.reverse_throughput_bps) for one in self.rows]
-        carried = [(one.carried_bps, one.reverse_carried_bps) for one in self.rows]
         return max(
-            _of_largest(_geometric((row.throughput_bps, row.reverse_throughput_bps)), map(_geometric, rates)),
-            _of_largest(_geometric((row.carried_bps, row.reverse_carried_bps)), map(_geometric, carried)),
+            own / most if most > 0.0 else 1.0 for own, most in zip(_throughputs(row), self._largest, strict=True)
         )
+
+    @cached_property
+    def _largest(self) -> tuple[float, float]:
+        """The largest throughput of the flows, and over the links."""
+        of_flows, over_links = zip(*map(_throughputs, self.rows), strict=True)
+        return max(of_flows), max(over_links)
 
     def _less_throughput(self, row: QueueAlternative) -> str:
         return f"{percent(1.0 - self._gain(row), 2)} less throughput{_of_both(row)}"
@@ -195,7 +199,7 @@ class QueueChoice:
         found = map(measure, self.rows if rows is None else rows)
         return [float(one["mean"]) for one in found if one["mean"] is not None]
 
-    @property
+    @cached_property
     def _able(self) -> Sequence[QueueAlternative]:
         """The queues that may be the answer, with which others are compared in words; all where none may."""
         return [row for row in self.rows if not self.excluded(row)] or self.rows
@@ -217,9 +221,10 @@ def _geometric(directions: tuple[Estimate, Estimate]) -> float:
     return prod(rates) ** (1.0 / len(rates)) if rates else 1.0
 
 
-def _of_largest(value: float, values: Iterable[float]) -> float:
-    most = max(values)
-    return value / most if most > 0.0 else 1.0
+def _throughputs(row: QueueAlternative) -> tuple[float, float]:
+    """Give a queue's throughput of the flows, and over the links."""
+    of_flows = _geometric((row.throughput_bps, row.reverse_throughput_bps))
+    return of_flows, _geometric((row.carried_bps, row.reverse_carried_bps))
 
 
 def _of_both(row: QueueAlternative) -> str:

@@ -19,8 +19,9 @@ The type checker then refuses a key that no run has, which otherwise would be a 
 
 import tomllib
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.resources import files
 from math import nan
@@ -231,6 +232,11 @@ def scenario_tables(paper: str, name: str) -> dict[str, Any]:
     name : str
         The file in its `scenarios`, without ".toml".
     """
+    return deepcopy(_scenario_file(paper, name))
+
+
+@cache
+def _scenario_file(paper: str, name: str) -> dict[str, Any]:
     text = files(f"{PACKAGE}.{paper}").joinpath("scenarios", f"{name}.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 

@@ -1,6 +1,7 @@
 """The law of a changing rate from its table; traces and files of Mahimahi are read here."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -142,6 +143,8 @@ def _check_outages(states: Sequence[RateStateSettings], rows: Sequence[Sequence[
         raise TableError("states", problem, "the packets that wait then would never depart")
 
 
+# Advice resolves a scenario many times, and a file may have a million lines.
+@lru_cache(maxsize=4)
 def _opportunities(text: str) -> tuple[int, ...]:
     """Read a file of Mahimahi: in each line a number of milliseconds, in order; the last one is its length."""
     allowed = "a whole number of milliseconds in each line, in order"
