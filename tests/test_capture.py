@@ -295,6 +295,98 @@ def test_each_connection_of_a_source_is_one_to_tshark(handshake: str, close: str
         assert again == counted(replication, 0, "retransmitted_packets") > 0
 
 
+TWICE = """\
+[[link]]
+name = "access"
+rate = "100 Mbit/s"
+delay = "1 ms"
+[[link]]
+name = "line"
+rate = "5 Mbit/s"
+delay = "10 ms"
+buffer = "8 pkt"
+[[flow]]
+path = ["access", "line"]
+tcp = { preset = "tahoe-ns2", handshake = "tcp" }
+traffic = { kind = "web", size = "40 pkt", off = { mean = "1 ms", law = "fixed" } }
+[run]
+duration = "5 s"
+[trace]
+capture = ["access", "line"]
+"""
+
+
+def test_an_ack_that_comes_after_the_next_syn_has_the_numbers_of_its_own_connection(tmp_path: Path) -> None:
+    """Its duplicates pass the last link before the next SYN is sent, and the first one after it."""
+    captures = simulate(TWICE)["traces"]["capture"]
+    late, acks = 0, {}
+    for link in ("access", "line"):
+        frames = read(captures[link], tmp_path, ("tcp.ack_raw", "tcp.flags.syn"))
+        acks[link] = [frame.fields["tcp.ack_raw"] for frame in frames if not frame.outbound]
+        newest = -1
+        for frame in frames:
+            if frame.fields["tcp.flags.syn"] == "1" and frame.outbound:
+                newest = int(frame.fields["tcp.seq_raw"])
+            late += not frame.outbound and int(frame.fields["tcp.ack_raw"]) == newest
+    assert acks["access"][:-20] == acks["line"][: len(acks["access"]) - 20]
+    assert late > 10
+
+
+def test_a_capture_of_the_return_path_alone_has_the_same_numbers(tmp_path: Path) -> None:
+    apart = """\
+[[link]]
+name = "there"
+rate = "10 Mbit/s"
+delay = "5 ms"
+[[link]]
+name = "back"
+rate = "10 Mbit/s"
+[[flow]]
+path = ["there"]
+return_path = ["back"]
+tcp = { preset = "linux-cubic", handshake = "tcp", close = "tcp" }
+traffic = { kind = "web", size = "6 pkt", off = { mean = "0 s", law = "fixed" } }
+[run]
+duration = "0.2 s"
+[trace]
+"""
+    alone, both = (
+        simulate(apart + f"capture = {links}")["traces"]["capture"] for links in ('["back"]', '["there", "back"]')
+    )
+    found = [[frame.fields for frame in read(one["back"], tmp_path, ("tcp.ack_raw",))] for one in (alone, both)]
+    assert found[0] == found[1]
+    assert len({fields["tcp.seq_raw"] for fields in found[0]}) > 10
+
+
+def test_where_a_connection_follows_a_fin_without_a_handshake_its_duplicate_acks_are_recognised(tmp_path: Path) -> None:
+    lost = """\
+[[link]]
+name = "host"
+rate = "unlimited"
+[[link]]
+name = "line"
+rate = "5 Mbit/s"
+delay = "10 ms"
+loss = { model = "packets", packets = [11], applies_to = "data" }
+[[flow]]
+path = ["host", "line"]
+tcp = { preset = "linux-cubic", close = "tcp" }
+traffic = { kind = "web", size = "10 pkt", off = { mean = "100 ms", law = "fixed" } }
+[run]
+duration = "0.5 s"
+[trace]
+capture = ["host"]
+"""
+    frames = read(simulate(lost)["traces"]["capture"]["host"], tmp_path, ("tcp.ack_raw", "tcp.options.sack_le"))
+    assert (number(frames, "duplicate_ack_num"), number(frames, "fast_retransmission")) == (9, 1)
+    acks = [int(frame.fields["tcp.ack_raw"]) for frame in frames if not frame.outbound]
+    assert acks == sorted(acks)
+    starts = {int(frame.fields["tcp.seq_raw"]) for frame in frames if frame.is_data}
+    edges = {int(edge) for frame in frames for edge in frame.fields["tcp.options.sack_le"].split(",") if edge}
+    assert edges
+    assert edges <= starts
+
+
 def test_a_saved_result_keeps_one_file_a_duplex_link(tmp_path: Path) -> None:
     toml = FLOW + PATH.replace('"host", "bottleneck", "far"', '"host.reverse", "bottleneck", "host"')
     result = ackclock.run(toml, picture=False)

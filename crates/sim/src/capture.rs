@@ -29,7 +29,6 @@ use etherparse::{IpEcn, IpHeaders, Ipv4Extensions, Ipv4Header, PacketBuilder};
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::PcapNgWriter;
 
-use crate::capture_connections::Connections;
 use crate::capture_end::End;
 use crate::capture_options::{Layout, PacketOptions};
 use crate::capture_section::{interface, section};
@@ -91,7 +90,6 @@ fn write(
 ) -> Result<Vec<u8>, Failure> {
     let directions: Vec<Option<u32>> = scenario.elements.iter().map(|simplex| direction(simplex, link)).collect();
     let entries: Vec<usize> = scenario.members().map(|(entry, _)| entry).collect();
-    let connections = Connections::new(scenario, outcome.traces.capture.as_deref().unwrap_or_default());
     let mut writer = PcapNgWriter::with_section_header(Vec::new(), section(scenario, outcome.replication, link))?;
     writer.write_pcapng_block(interface(scenario, link))?;
     for row in outcome.traces.capture.iter().flatten() {
@@ -100,7 +98,7 @@ fn write(
         let frame = match &flow.traffic {
             TrafficConfig::Ping { return_path, .. } => ping(&row.packet, return_path.contains(&(row.link as usize)))?,
             _ => {
-                let layout = layouts[row.packet.flow as usize].in_connection(connections.of(row));
+                let layout = layouts[row.packet.flow as usize].in_connection(options.connection(&row.packet));
                 frame(&row.packet, layout, options.of(row.time, &row.packet, layout))?
             }
         };
@@ -140,7 +138,11 @@ fn frame(packet: &Packet, layout: Layout, mut options: Vec<u8>) -> Result<Vec<u8
         PacketKind::Answer if is_syn(packet.journal) => (back, Numbers::SynAck(receiver.wrapping_sub(1), sender), 0),
         PacketKind::Request => (there, Numbers::Ack(layout.sender_byte(hello()), receiver), layout.payload),
         PacketKind::Answer => (back, Numbers::Ack(layout.receiver_byte(hello()), client), layout.payload),
-        PacketKind::Ack => (back, Numbers::Ack(server, byte.wrapping_add(fin)), 0),
+        PacketKind::Ack => {
+            // The receiver acknowledges a FIN with its own, and what it sends later is behind that.
+            let behind = u32::from(fin == 0 && layout.connection.end == Some(packet.sequence));
+            (back, Numbers::Ack(server.wrapping_add(behind), byte.wrapping_add(fin + behind)), 0)
+        }
         PacketKind::Open => (there, Numbers::Ack(sender, receiver), 0),
         PacketKind::Close => {
             let end = layout.byte(packet.journal.into()).wrapping_add(1);

@@ -10,7 +10,7 @@ use base::cast::low_u32;
 use base::{Clock, Packet, PacketKind, Time};
 use tcp::{AckKey, Selected, SenderConfig};
 
-use crate::capture_connections::Connection;
+use crate::capture_connections::{Connection, Connections};
 use crate::capture_size::{HEADERS, LEAST_PAYLOAD};
 use crate::handshake::is_syn;
 use crate::observe::CaptureRow;
@@ -139,6 +139,7 @@ pub(crate) struct PacketOptions {
     clock: Clock,
     /// Blocks of ACKs by flow.
     blocks: BTreeMap<u32, BTreeMap<AckKey, Vec<Selected>>>,
+    connections: Connections,
     /// Departures of each flow's ACKs and answers of its handshake from the link, in order.
     acks: BTreeMap<u32, Vec<Time>>,
 }
@@ -162,7 +163,12 @@ impl PacketOptions {
         }
         let of_flow = |(flow, log): (&u32, &tcp::SackLog)| (*flow, log.blocks(keys.remove(flow).into_iter().flatten()));
         let blocks = outcome.traces.sack_logs.iter().map(of_flow).collect();
-        PacketOptions { clock: outcome.clock, blocks, acks }
+        PacketOptions { clock: outcome.clock, blocks, connections: Connections::new(scenario, rows), acks }
+    }
+
+    /// Returns the connection that a captured packet is of.
+    pub(crate) fn connection(&self, packet: &Packet) -> Connection {
+        self.connections.of(packet)
     }
 
     /// Returns the options of a packet that left the link at an instant.
@@ -180,6 +186,8 @@ impl PacketOptions {
             let length = u8::try_from(2 + 8 * blocks.len()).expect("four blocks at most");
             bytes.extend([NOP, NOP, SACK, length]);
             for block in blocks {
+                // A duplicate may be of an earlier connection than the ACK.
+                let layout = layout.in_connection(self.connections.of_data(packet.flow, block.first));
                 bytes.extend([block.first, block.end].into_iter().flat_map(|edge| layout.byte(edge).to_be_bytes()));
             }
         }
