@@ -1,6 +1,6 @@
 """Runs of the kernel as data: a path with one bottleneck, its flows, and the settings of both hosts."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from crosscheck.linux.path import payload_of
@@ -127,14 +127,17 @@ class Experiment:
             "shift": _number(self.shift_us),
         }
         if self.forward_steps:
-            run["ev"] = ";".join(self._step(at_s, delay_s) for at_s, delay_s in self.forward_steps)
+            run["ev"] = ";".join(one for step in self.forward_steps for one in self._step(*step))
         return run
 
-    def _step(self, at_s: float, delay_s: float) -> str:
-        # The change sets all parameters. The link is behind the box that loses packets by number, if there is one.
+    def _step(self, at_s: float, delay_s: float) -> Iterator[str]:
+        """Write the changes of the delay, one for each group's: at the root a change would throw all of them away."""
+        # A change sets all parameters. The link is behind the box that loses packets by number, if there is one.
         space, loss = "R3" if "wire" in self.options else "R2", self.options.get("loss", "")
-        change = f"tc -n {space} qdisc change dev r2b root netem delay {_delay(delay_s)} {loss} limit 100000"
-        return f"{_number(at_s)},{'|'.join(change.replace('+', ' ').split())}"
+        groups = len(self.groups)
+        for place in ["root"] if groups == 1 else [f"parent 1:{group:x}" for group in range(1, groups + 1)]:
+            change = f"tc -n {space} qdisc change dev r2b {place} netem delay {_delay(delay_s)} {loss} limit 100000"
+            yield f"{_number(at_s)},{'|'.join(change.replace('+', ' ').split())}"
 
 
 def _delay(seconds: float) -> str:

@@ -307,11 +307,13 @@ def _shared_faults(scenario: Scenario) -> Iterator[str]:
         _is_special(one) for one in scenario["elements"]
     ):
         yield "flow.path: flows that part behind the bottleneck; losses and changes of delay are of all flows"
-    groups = {(flow["forward_delay_s"], *flow["path"], tcp_of(flow)["return_delay_s"]) for flow in scenario["flows"]}
+    forward = [(flow["forward_delay_s"], *flow["path"]) for flow in scenario["flows"]]
+    back = [(tcp_of(flow)["return_delay_s"], *tcp_of(flow)["return_path"]) for flow in scenario["flows"]]
+    groups = set(zip(forward, back, strict=True))
     if len(groups) > MOST_GROUPS:
         yield f"flow: {len(groups)} different delays; the guest has at most {MOST_GROUPS}"
-    if len(groups) > 1 and any(element["delay_process"] is not None for element in scenario["elements"]):
-        yield "link.delay_process: the delay changes for flows with different delays; the guest changes one"
+    if len(set(forward)) > 1 and any(element["delay_process"] is not None for element in scenario["elements"]):
+        yield "link.delay_process: the delay of the data changes for flows with different ones; the guest changes one"
 
 
 def _host_faults(place: str, given: Scenario, first: Scenario) -> Iterator[str]:

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from ackclock.scenario import load, resolve
-from crosscheck.linux import recorded
+from crosscheck.linux import check, recorded
+from crosscheck.linux.draw import draw_impaired
 from crosscheck.linux.path import UnplayableError
 from crosscheck.linux.translate import translate
 
@@ -57,6 +58,17 @@ def test_a_step_of_the_delay_is_an_event() -> None:
     assert (at_s, round(delay_s, 9)) == (10.0, 0.35)
     event = run_words(recorded.runs()["J_reno"].scenario())["ev"]
     assert event == "10,tc|-n|R2|qdisc|change|dev|r2b|root|netem|delay|350ms|limit|100000"
+
+
+def test_a_step_of_the_delay_changes_each_group_s_where_acks_return_over_other_links() -> None:
+    scenario = check.resolved(draw_impaired(291_127, 3))
+    events = run_words(scenario)["ev"].split(";")
+    changed = [event.partition("r2b|")[2] for event in events]
+    assert changed == [f"parent|1:{group}|netem|delay|529.113ms|limit|100000" for group in (1, 2)]
+    other = deepcopy(scenario)
+    other["flows"][1]["forward_delay_s"] += 0.001
+    with pytest.raises(UnplayableError, match="the delay of the data changes for flows with different ones"):
+        translate(other)
 
 
 def test_delays_are_around_the_bottleneck_and_connections_begin_a_handshake_earlier() -> None:
