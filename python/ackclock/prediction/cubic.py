@@ -84,5 +84,5 @@ def _full(scene: Scene, window: float) -> tuple[str, ...]:
     """Say whether the link limits the flow."""
     bottleneck = scene.bottleneck
     if bottleneck is None or window / scene.round_trip_s < bottleneck.packet_rate:
-        return ()
+        return tuple(scene.waiting_acks(window / scene.round_trip_s))
     return (f"that is more than {bottleneck.name} carries: the link, not the losses, limits the flow",)

@@ -46,6 +46,7 @@ def _reasons(scenes: list[Scene], bottlenecks: dict[str, Node]) -> list[str]:
         scene.most_in_flight * _count(scenes) <= _pipe(scenes, bottleneck) + bottleneck.buffer for scene in scenes
     ):
         reasons.append("the windows and socket buffers of the flows together never fill the buffer")
+    reasons += [one for scene in scenes for one in scene.waiting_acks(bottleneck.packet_rate, _count(scenes))][:1]
     return reasons
 
 

@@ -28,6 +28,7 @@ def predict_dctcp(resolved: Resolved) -> list[ModelPrediction | Inapplicable]:
     if bottleneck is None or reasons:
         return [Inapplicable(*DCTCP, tuple(reasons or ["no link has a rate"]))]
     threshold, reasons = _threshold(scenes, bottleneck)
+    reasons += [one for scene in scenes for one in scene.waiting_acks(bottleneck.packet_rate, _count(scenes))][:1]
     if reasons:
         return [Inapplicable(*DCTCP, tuple(reasons))]
     return [_prediction(scenes, bottleneck, threshold)]

@@ -190,7 +190,7 @@ def _rate(scene: Scene, key: str, text: str, rate: float) -> Number:
 def _full(scene: Scene, rate: float) -> tuple[str, ...]:
     bottleneck = scene.bottleneck
     if bottleneck is None or rate < bottleneck.packet_rate:
-        return ()
+        return tuple(scene.waiting_acks(rate))
     return (f"that is more than {bottleneck.name} carries: the link, not the losses, limits the flow",)
 
 

@@ -19,10 +19,10 @@ from ackclock.paths import (
 )
 from ackclock.scenario import Resolved, ResolvedFlow
 from ackclock.scenario.resolved_queues import Discipline
-from ackclock.scenario.resolved_tcp import SelectiveSettings
+from ackclock.scenario.resolved_tcp import ClassicSettings, SelectiveSettings
 from ackclock.scenario.resolved_traffic import PingTraffic
 from ackclock.socket_buffers import most_in_flight, socket_buffers
-from ackclock.wording import amount, plural
+from ackclock.wording import amount, number, plural
 
 _DROP_FACTORS: Final[Mapping[str, float]] = {"arriving": 1.0, "front": 0.0, "random": 0.5}
 
@@ -153,6 +153,26 @@ class Scene:
             if node.packet_rate < pace
         ][:1]
 
+    def waiting_acks(self, rate: float, flows: int = 1) -> list[str]:
+        """Say whether ACKs queue on the return path at a rate of the data.
+
+        Parameters
+        ----------
+        rate : float
+            Data [pkt/s] over the links that flows share.
+        flows : int
+            Flows that have this rate together; a private link carries the ACKs of one of them.
+        """
+        every, bits = self.flow.tcp.receiver.ack_every, self.packet_bits
+        slowest = inf if self.bottleneck is None else self.bottleneck.packet_rate
+        loads = ((node, min(rate / flows, slowest) if node.private else rate) for node in self.back)
+        return [
+            f"the ACKs of {amount(load * bits, 'bit/s')} wait at {node.name}, which carries those of "
+            f"{amount(node.packet_rate * every * bits, 'bit/s')}"
+            for node, load in loads
+            if node.packet_rate * every < load < inf
+        ][:1]
+
 
 def without_pings(resolved: Resolved) -> Resolved:
     """Give the scenario as it is to models: without pings, if other flows are left and pings load no link by 1%."""
@@ -277,8 +297,22 @@ def other_than_bulk(resolved: Resolved) -> list[str]:
         case "datagrams":
             return ["a source without congestion control sends; the model has none"]
         case _:
-            return _pauses(resolved)
+            return _pauses(resolved) or [reason for flow in resolved.flows for reason in _stalls(flow)][:1]
 
 
 def _pauses(resolved: Resolved) -> list[str]:
     return [IN_BURSTS] if any(flow.writes_in_bursts for flow in resolved.flows) else []
+
+
+def _stalls(flow: ResolvedFlow) -> list[str]:
+    """Say whether the sender waits for the timer of delayed ACKs again and again, as no model here does."""
+    every, sender = flow.tcp.receiver.ack_every, flow.tcp.sender
+    burst = sender.max_burst if isinstance(sender, ClassicSettings) else None
+    if burst is not None and burst < every:
+        return [f"max_burst lets {plural(burst, 'packet')} out for an ACK of {number(every)}: the window is never used"]
+    window = most_in_flight(flow)
+    if flow.tcp.receiver.linux is None and window < every:
+        return [
+            f"an ACK is for {plural(every, 'packet')}, and {number(window)} are in flight: each waits for its timer"
+        ]
+    return []

@@ -3,10 +3,10 @@
 from math import inf, prod
 
 from ackclock.models import classics
-from ackclock.paths import empty_round_trip_s, losses, nodes
+from ackclock.paths import delay_processes, empty_round_trip_s, losses, nodes
 from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number
-from ackclock.prediction.scene import NOT_AIMD, NOT_FILLING, Scene, busy_hosts, other_than_one
+from ackclock.prediction.scene import NOT_AIMD, NOT_FILLING, Scene, busy_hosts, control_of, other_than_one
 from ackclock.scenario import Resolved
 from ackclock.scenario.losses import BernoulliLoss
 from ackclock.scenario.resolved_tcp import SelectiveSettings
@@ -44,6 +44,13 @@ def _loss_probability(resolved: Resolved, scene: Scene) -> float | None:
 def _other_growth(scene: Scene, probability: float | None) -> list[str]:
     """Say whether the window is not Reno's; without losses it is in the slow start of any that grows until one."""
     sender = scene.flow.tcp.sender
+    if control_of(scene) == "hybla":
+        return ["Hybla's slow start is faster on long paths; the model's doubles the window in a round trip"]
+    threshold = inf if sender.initial_ssthresh is None else sender.initial_ssthresh
+    if threshold < min(scene.most_in_flight, scene.flow.size_packets or inf):
+        return [f"slow start ends at a window of {number(threshold)} (initial_ssthresh); the model's goes on"]
+    if delay_processes(scene.resolved, scene.flow):
+        return ["the delay changes; the model has a constant round trip"]
     if sender.is_aimd:
         return []
     if probability != 0.0:
@@ -200,4 +207,6 @@ def _warnings(scene: Scene, packets: int) -> tuple[str, ...]:
     early = isinstance(sender, SelectiveSettings) and sender.congestion_control.slow_start != "standard"
     if early and min(packets, scene.most_in_flight) > _pipe(scene):
         found.append("HyStart may end slow start before the link is busy; the model's goes on")
+    if bottleneck is not None:
+        found += scene.waiting_acks(min(bottleneck.packet_rate, scene.most_in_flight / scene.round_trip_s))
     return tuple(found)

@@ -227,9 +227,10 @@ def _window_reasons(scene: Scene, largest: float) -> list[str]:
         return [NOT_FILLING]
     if scene.most_in_flight > largest:
         return [f"the buffer is full before {scene.limit} of {number(round(scene.most_in_flight))} packets is"]
+    pace = inf if scene.bottleneck is None else scene.bottleneck.packet_rate
+    rate = scene.most_in_flight / scene.round_trip_s
     # A window that the path itself holds leaves no queue.
-    waits = scene.bottleneck is not None and scene.most_in_flight > scene.bottleneck.packet_rate * scene.round_trip_s
-    return early_drops(scene) if waits else []
+    return scene.waiting_acks(min(rate, pace)) or (early_drops(scene) if rate > pace else [])
 
 
 def _window(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:

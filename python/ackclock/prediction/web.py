@@ -1,5 +1,6 @@
 """Web-like sources that share a link: the TCP-modified Engset model (Zaragoza 2014)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, isfinite
 
@@ -8,7 +9,7 @@ from ackclock.models import engset
 from ackclock.paths import Node, delay_processes, losses
 from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number, ReferenceLine
-from ackclock.prediction.scene import NOT_AIMD, Scene, busy_hosts, rate_reasons
+from ackclock.prediction.scene import NOT_AIMD, Scene, busy_hosts, early_drops, rate_reasons
 from ackclock.scenario import Resolved
 from ackclock.scenario.resolved_traffic import WebTraffic
 from ackclock.wording import amount, number
@@ -80,7 +81,7 @@ def web_sources(resolved: Resolved) -> WebSources | str:
     scene = Scene(resolved, resolved.flows[0])
     if delay_processes(resolved, scene.flow) or losses(resolved, scene.flow):
         return "the delay changes, or packets are lost at random; the model has neither"
-    reasons = rate_reasons(resolved) or busy_hosts(resolved) or ([] if scene.flow.tcp.sender.is_aimd else [NOT_AIMD])
+    reasons = rate_reasons(resolved) or busy_hosts(resolved) or list(_unlike(scene))
     if reasons:
         return reasons[0]
     shared = [node for node in scene.forward if not node.private]
@@ -97,6 +98,20 @@ def web_sources(resolved: Resolved) -> WebSources | str:
         names.index(shared[0].name),
     )
     return WebSources(scene, shared[0], path, size, traffic.off.mean_s, long_tailed=traffic.size.is_long_tailed)
+
+
+def _unlike(scene: Scene) -> Iterator[str]:
+    """Give the reasons why the connections are not the model's."""
+    tcp = scene.flow.tcp
+    if not tcp.sender.is_aimd:
+        yield NOT_AIMD
+    if tcp.handshake is not None:
+        yield "connections begin with a handshake; the model has none"
+    if tcp.sender.initial_ssthresh is not None and tcp.sender.initial_ssthresh < scene.most_in_flight:
+        yield "slow start ends at initial_ssthresh; the model's goes on"
+    if tcp.receiver.linux is None and tcp.sender.initial_window < tcp.receiver.ack_every:
+        yield "the ACK of the first packets waits for its timer; the model has no such wait"
+    yield from early_drops(scene)
 
 
 def _prediction(web: WebSources, found: engset.Prediction) -> ModelPrediction:
@@ -130,7 +145,10 @@ def _prediction(web: WebSources, found: engset.Prediction) -> ModelPrediction:
         subject=f"{number(web.scene.count)} sources, {name}",
         numbers=tuple(one for one in numbers if isfinite(one.value)),
         sentences=_sentences(web, found),
-        warnings=engset.MODELS["predict"].warnings(prediction=found, long_tailed=web.long_tailed),
+        warnings=(
+            *engset.MODELS["predict"].warnings(prediction=found, long_tailed=web.long_tailed),
+            *web.scene.waiting_acks(web.shared.packet_rate),
+        ),
         reference_lines=_reference_lines(web, found),
     )
 
