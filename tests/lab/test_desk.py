@@ -83,6 +83,33 @@ def test_a_new_request_ends_the_old_one_and_those_that_wait() -> None:
     assert len(ended) == 1
 
 
+def test_what_is_asked_of_a_run_waits_for_the_run_that_goes_on_and_the_newest_alone_is_done() -> None:
+    async def main() -> list[list[dict[str, Any]]]:
+        desk, machine = Desk(), asyncio.Semaphore(2)
+        free = threading.Event()
+
+        def run(_: Desk, tell: Tell) -> dict[str, Any]:
+            while not free.wait(0.01):
+                tell({"kind": "progress"})
+            return {"kind": "result"}
+
+        async def look(kind: str) -> list[dict[str, Any]]:
+            return [json.loads(line) async for line in desk.lines(lambda *_: {"kind": kind}, machine, is_run=False)]
+
+        tasks = [asyncio.create_task(lines(desk, run, machine))]
+        await asyncio.sleep(0.05)
+        for kind in ("older", "newer"):
+            tasks.append(asyncio.create_task(look(kind)))
+            await asyncio.sleep(0.05)
+        free.set()
+        return list(await asyncio.gather(*tasks))
+
+    first, older, newer = completed(main())
+    assert first[-1] == {"kind": "result"}
+    assert older == [{"kind": "superseded"}]
+    assert newer == [{"kind": "newer"}]
+
+
 def test_a_run_of_the_engine_ends_within_half_a_second_of_the_next_request() -> None:
     async def main() -> tuple[float, list[dict[str, Any]]]:
         desk, machine = Desk(), asyncio.Semaphore(2)

@@ -114,6 +114,92 @@ def test_a_scenario_and_a_lesson_take_each_other_s_place_with_the_whole_time_axi
     assert "Choose a lesson" in str(lab.page.text_content("#panel-lesson"))
 
 
+def test_back_in_the_history_a_lesson_comes_with_its_own_text_and_a_zoomed_run_with_its_part(lab: Lab) -> None:
+    choose(lab, "#lessons", "2-bufferbloat")
+    choose(lab, "#lessons", "3-fairness")
+    with lab.another_run():
+        lab.page.go_back()
+    lab.page.wait_for_function("document.querySelector('#lessons').value === '2-bufferbloat'")
+    assert "Bufferbloat" in lab.page.inner_text("#panel-lesson")
+    lab.page.evaluate("lab.charts.zoom(20, 25)")
+    choose(lab, "#scenarios", "access-unequal-rtts")
+    with lab.another_run():
+        lab.page.go_back()
+    lab.page.wait_for_function("lab.charts.range?.[0] === 20")
+    assert chosen(lab) == ("", "2-bufferbloat")
+
+
+LONG = """
+[[link]]
+name = "line"
+rate = "1 Gbit/s"
+delay = "10 ms"
+buffer = "1000 pkt"
+[[flow]]
+path = ["line"]
+count = 20
+[run]
+duration = "60 s"
+"""
+
+
+def test_a_look_at_the_curves_does_not_end_a_run(lab: Lab) -> None:
+    area = lab.tab("scenario").locator("textarea")
+    with lab.another_run():
+        area.fill(LONG)
+        lab.page.wait_for_selector("#progress:not([hidden])")
+        lab.page.evaluate("void lab.charts.zoom(1, 2)")
+    lab.page.wait_for_function("document.querySelector('#progress').hidden && lab.runner.current === null")
+    assert "20" in lab.page.inner_text("#panel-numbers")
+    assert tomllib.loads(lab.toml)["link"][0]["rate"] == "1 Gbit/s"
+
+
+COPIES = """
+[[link]]
+name = "core"
+rate = "10 Mbit/s"
+buffer = "50 pkt"
+[[link]]
+name = "branch"
+rate = "1 Mbit/s"
+delay = "10 ms"
+buffer = "20 pkt"
+copies = 3
+[[flow]]
+name = "down"
+path = ["core", "branch"]
+count = 2
+[run]
+duration = "3 s"
+"""
+
+
+def test_slow_motion_shows_members_of_flows_over_copies_of_a_link_where_they_wait(lab: Lab) -> None:
+    area = lab.tab("scenario").locator("textarea")
+    with lab.another_run():
+        area.fill(COPIES)
+    lab.page.locator("#motion").click()
+    lab.page.wait_for_selector("html[data-motion]")
+    most: dict[str, int] = {}
+    for _ in range(40):
+        lab.page.get_by_label("Step to the next event").click()
+        shown = lab.page.evaluate("[...lab.path.queues].map(([name, one]) => [name, Number(one.label.textContent)])")
+        most = {name: max(count, most.get(name, 0)) for name, count in shown}
+    assert 5 < most["branch"] <= 20
+    flow = lab.page.locator("#player select[aria-label='Flow of the packet']").input_value()
+    lab.page.get_by_role("button", name="Tell").click()
+    assert f"of {flow}" in lab.page.inner_text("#player")
+    assert "not in flight" not in lab.page.inner_text("#player")
+
+
+def test_retransmissions_are_points_that_a_line_does_not_join(lab: Lab) -> None:
+    choose(lab, "#scenarios", "geo-retransmission-loss")
+    series = lab.page.evaluate(
+        "lab.charts.panels.get('Packets by number').series.map(({label, look}) => [label, look])"
+    )
+    assert dict(series)["sent again"] == "points"
+
+
 def test_an_address_without_a_pin_unpins(lab: Lab) -> None:
     lab.page.wait_for_timeout(600)
     address = lab.page.url

@@ -24,6 +24,29 @@ AT_ONCE: Final = 2
 _NAME: Final = re.compile(r"[0-9a-f]{8,32}")
 
 
+class Asked:
+    """The pieces of work that a page has asked for, which go on or wait."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[bool, Event]] = []
+
+    def begin(self, *, is_run: bool) -> Event:
+        """Cancel what a new piece of work takes the place of: a run all others, any other work all but runs.
+
+        Returns
+        -------
+        Event
+            The new piece's: set when it is cancelled, and to be set when it is over.
+        """
+        for was_run, cancelled in self._open:
+            if is_run or not was_run:
+                cancelled.set()
+        self._open = [one for one in self._open if not one[1].is_set()]
+        cancelled = Event()
+        self._open.append((is_run, cancelled))
+        return cancelled
+
+
 class Desk:
     """Memory of one page: its last run, and the work that goes on.
 
@@ -39,25 +62,24 @@ class Desk:
         self.full: Recorded | None = None
         """The last run once more with each change of each queue, made when a short part of it is looked at."""
         self._turn = asyncio.Lock()
-        self._newest = 0
-        self._cancelled = Event()
+        self._asked = Asked()
 
-    async def lines(self, work: Work, machine: asyncio.Semaphore) -> AsyncIterator[bytes]:
-        """Do a piece of work in place of what the page had asked for before; give lines of JSON, the answer last."""
-        self._newest += 1
-        ticket = self._newest
-        self._cancelled.set()
-        async with self._turn:
-            if ticket != self._newest:
-                yield _line({"kind": "superseded"})
-                return
-            self._cancelled = cancelled = Event()
-            try:
+    async def lines(self, work: Work, machine: asyncio.Semaphore, *, is_run: bool = True) -> AsyncIterator[bytes]:
+        """Do a piece of work in place of what the page had asked for before; give lines of JSON, the answer last.
+
+        What is asked of the last run waits for a run that goes on: who looks at curves changes nothing, and ends no run.
+        """
+        cancelled = self._asked.begin(is_run=is_run)
+        try:
+            async with self._turn:
+                if cancelled.is_set():
+                    yield _line({"kind": "superseded"})
+                    return
                 async with machine:
                     async for line in _done(work, self, cancelled):
                         yield line
-            finally:
-                cancelled.set()
+        finally:
+            cancelled.set()
 
 
 class Desks:

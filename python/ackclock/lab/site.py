@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -13,7 +13,7 @@ from starlette.routing import Route
 from ackclock.errors import AckclockError, ArgumentError, ScenarioError
 from ackclock.lab import lessons_read, work
 from ackclock.lab.bounds import check_size
-from ackclock.lab.desk import Desks, Work
+from ackclock.lab.desk import Desks
 from ackclock.lab.requests import read_request
 from ackclock.lab.running import fault_data, version
 from ackclock.scenario.ready import ready_path, ready_titles
@@ -49,8 +49,8 @@ def site(first: str) -> Starlette:
         Route("/api/scenario/{name}", _scenario, methods=["GET"]),
         Route("/api/lesson/{name}", _lesson, methods=["GET"]),
     ]
-    for name, read in work.KINDS.items():
-        routes.append(Route(f"/api/{name}", _working(desks, read), methods=["POST"]))
+    for name in work.KINDS:
+        routes.append(Route(f"/api/{name}", _working(desks, name), methods=["POST"]))
     return Starlette(routes=routes, exception_handlers={AckclockError: _refused})
 
 
@@ -109,13 +109,13 @@ async def _lesson(request: Request) -> Response:
     return JSONResponse(lessons_read.lesson(request.path_params["name"]))
 
 
-def _working(desks: Desks, read: Callable[[dict[str, Any]], Work]) -> Answer:
+def _working(desks: Desks, kind: str) -> Answer:
     async def answer(request: Request) -> Response:
         content = read_request(await request.body())
         desk = desks.of(content.get("page"))
         if desk is None:
             return JSONResponse({"kind": "fault", "faults": [{"text": "the page has no name", "line": None}]}, 400)
-        lines = desk.lines(read(content), desks.machine)
+        lines = desk.lines(work.KINDS[kind](content), desks.machine, is_run=kind == "run")
         return StreamingResponse(lines, media_type="application/x-ndjson")
 
     return answer

@@ -59,7 +59,7 @@ def _curve(curve: Curve, start: float, end: float, columns: int) -> Curve:
     x = np.asarray(curve.x, dtype=float)
     first = max(0, int(np.searchsorted(x, start, side="right")) - 1)
     last = min(len(x), int(np.searchsorted(x, end, side="right")) + 1)
-    if curve.kind == "marks":
+    if "marks" in curve.kind:
         kept = first + _uncovered(x[first:last], np.asarray(curve.y[first:last]), columns)
     elif curve.low is not None or last - first <= 2 * columns:
         kept = np.arange(first, last)

@@ -6,7 +6,7 @@ from threading import Event, Lock, Thread
 from typing import Any, Final
 
 from ackclock.errors import AckclockError, Fault, ScenarioError
-from ackclock.lab.desk import Desk
+from ackclock.lab.desk import Asked, Desk
 from ackclock.lab.running import CancelledError, fault_data
 from ackclock.lab.serving import begin_with
 from ackclock.lab.work import KINDS
@@ -36,7 +36,7 @@ class Widget:
         self._view = view
         self._desk = Desk("printed")
         self._turn = Lock()
-        self._newest = Event()
+        self._asked = Asked()
         view.on_msg(self._on_message)
 
     @property
@@ -63,8 +63,7 @@ class Widget:
             self._view.send({"page": page(), "toml": self.toml})
         if "asks" not in content:
             return None
-        self._newest.set()
-        self._newest = cancelled = Event()
+        cancelled = self._asked.begin(is_run=content.get("kind") == "run")
         work = Thread(target=self._answer, args=(dict(content), cancelled), daemon=True)
         work.start()
         return work
@@ -82,6 +81,8 @@ class Widget:
                 tell(_done(content, self._desk, tell))
             except CancelledError:
                 self._view.send({"answers": content["asks"], "line": {"kind": "superseded"}})
+            finally:
+                cancelled.set()
 
 
 def widget(scenario: str | Path | None = None) -> Widget:

@@ -40,6 +40,7 @@ def aqm_panels(resolved: Resolved, states: pd.DataFrame | None) -> list[Panel]:
 
 
 def _panels(resolved: Resolved, states: pd.DataFrame) -> Iterator[Panel]:
+    numbers: dict[str, int] = {}  # a queue has one colour in all panels
     for column, label in QUANTITIES.items():
         rows = states.loc[states[column].notna(), ["link", "queue", "time_s", column]]
         if not len(rows):
@@ -48,7 +49,7 @@ def _panels(resolved: Resolved, states: pd.DataFrame) -> Iterator[Panel]:
         names = rows["link"].where(rows["queue"] == 0, rows["link"] + " queue " + rows["queue"].astype(str))
         drawn = names.value_counts().index[:MOST_LINES]
         curves = [
-            step_curve(str(name), rows[names == name], end_s(resolved), number)
-            for number, name in enumerate(sorted(drawn))
+            step_curve(str(name), rows[names == name], end_s(resolved), numbers.setdefault(str(name), len(numbers)))
+            for name in sorted(drawn)
         ]
         yield Panel(TIME, label, curves, title=TITLE, spans=tuple(warmup(resolved)), x_range=(0.0, end_s(resolved)))

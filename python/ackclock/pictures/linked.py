@@ -175,13 +175,14 @@ def _window_panels(
 
 
 def _delay_scale(resolved: Resolved, link: str) -> SecondScale | None:
-    """Give the time that a queue takes to drain as its second scale, if only data of one size wait, at one rate.
+    """Give the time that a queue takes to drain as its second scale, if data of one size wait, in order, at one rate.
 
-    A rate that changes has no such time, and a token bucket lets a burst go at once (its `service_s` is 0).
+    A rate that changes has no such time, a token bucket lets a burst go at once (its `service_s` is 0), and where
+    several queues are served in turn or by priority a packet may wait for more than those that came before it.
     """
     index = next(index for index, element in enumerate(resolved.elements) if element.name == link)
     process = resolved.elements[index].rate_process
-    if process is not None and process.law.changes:
+    if (process is not None and process.law.changes) or not resolved.elements[index].queue.is_fifo:
         return None
     sizes = {flow.packet_bytes for flow in resolved.flows if index in flow.path and flow.kind != "ping"}
     service_s = resolved.elements[index].service_s(max(sizes, default=0))

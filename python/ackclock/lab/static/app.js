@@ -284,10 +284,11 @@ byId("scenarios").addEventListener("change", async (event) => {
     event.target.value = "";
     return showFaults(answer.faults);
   }
+  await leave();
   closeLesson();
   if (shownTab() === "lesson") showTab("numbers");
   charts.showWhole();
-  await open(answer.scenario);
+  show(answer.scenario);
 });
 
 byId("lessons").addEventListener("change", async (event) => {
@@ -308,6 +309,7 @@ async function openLesson(name, runs) {
     byId("lessons").value = app.lesson;
     return showFaults(lesson.faults);
   }
+  if (runs) await leave();
   app.lesson = name;
   byId("lessons").value = name;
   showLesson(lesson, { apply: (one, step) => open(one.scenario, step.set), restart: (one) => open(one.scenario) });
@@ -315,15 +317,25 @@ async function openLesson(name, runs) {
   if (!runs) return;
   byId("scenarios").value = "";
   charts.showWhole();
-  await open(lesson.scenario);
+  show(lesson.scenario);
 }
 
-/** Opens a scenario, with some of its fields changed. What was shown stays in the browser's history, one step back. */
+/** Opens a scenario, with some of its fields changed, in place of what is shown. */
 async function open(toml, fields = {}) {
+  await leave();
+  show(toml, fields);
+}
+
+/** Leaves what is shown in the browser's history, one step back: to be called before anything of it changes. */
+async function leave() {
   closeMotion();
   editor.flush();
   await rememberNow();
   history.pushState(null, "", location.href);
+}
+
+/** Shows a scenario, with some of its fields changed. */
+function show(toml, fields = {}) {
   app.advised = null;
   noAdvice();
   editor.force(toml);
@@ -334,7 +346,7 @@ makeTabs(() => remember());
 globalThis.addEventListener("popstate", async () => {
   clearTimeout(remembering);
   const state = await decoded(location.hash);
-  if (state && state.toml !== runner.toml) restore(state);
+  if (state && (state.toml !== runner.toml || (state.lesson ?? "") !== app.lesson)) restore(state);
 });
-globalThis.lab = { app, charts, motion, runner }; // for the console, and for the tests
+globalThis.lab = { app, charts, motion, path, runner }; // for the console, and for the tests
 begin();

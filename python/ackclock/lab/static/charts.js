@@ -96,7 +96,7 @@ export class Charts {
   ghosts(name) {
     const panel = this.pinned?.panels.find((one) => nameOf(one) === name);
     return panel
-      ? panel.curves.filter((curve) => curve.kind !== "marks" && !curve.kind.endsWith("guide") && curve.low === null)
+      ? panel.curves.filter((curve) => !curve.kind.includes("marks") && !curve.kind.endsWith("guide") && curve.low === null)
       : [];
   }
 

@@ -96,3 +96,8 @@ function inOrder(form) {
   }
   return found;
 }
+
+/** Gives the name that a scenario has for a link or a flow: those that are there many times have numbers, as in "down[0][3]". */
+export function described(name) {
+  return name.replace(/\[\d+\]/g, "");
+}

@@ -2,6 +2,7 @@
 
 import { ask, lost } from "./api.js";
 import { element, svg } from "./dom.js";
+import { described } from "./layout.js";
 import { Positions, STATES } from "./positions.js";
 import { show } from "./quantities.js";
 
@@ -117,7 +118,10 @@ export class Motion {
     const first =
       this.journeys.find((one) => one.dropped && !one.ack) ??
       this.journeys.find((one) => !one.ack && one.sent >= this.start);
-    if (first) this.chooser.querySelector("input").value = first.number;
+    if (first) {
+      this.chooser.querySelector("select").value = first.flow;
+      this.chooser.querySelector("input").value = first.number;
+    }
     this.on.path.stage.replaceChildren();
     this.marks.clear();
     this.go(this.start);
@@ -211,8 +215,13 @@ export class Motion {
         this.marks.delete(journey);
       }
     }
-    for (const name of this.on.path.queues.keys())
-      this.on.path.fill(name, this.positions.queued.get(this.motion.elements.indexOf(name)) ?? 0);
+    // Copies of a link are drawn as one, with the longest of their queues.
+    const longest = new Map();
+    for (const [element, packets] of this.positions.queued) {
+      const name = described(this.motion.elements[element]);
+      longest.set(name, Math.max(packets, longest.get(name) ?? 0));
+    }
+    for (const name of this.on.path.queues.keys()) this.on.path.fill(name, longest.get(name) ?? 0);
   }
 
   /** Gives the packets on the way, those that leave their queue first before the others. */
@@ -232,7 +241,7 @@ export class Motion {
   mark(journey) {
     let mark = this.marks.get(journey);
     if (mark) return mark;
-    const index = this.on.path.plan.ends.get(journey.flow.replace(/\[\d+\]$/, ""))?.index ?? 0;
+    const index = this.on.path.plan.ends.get(described(journey.flow))?.index ?? 0;
     const kind = journey.ack ? "ack" : journey.again ? "data again" : "data";
     mark = svg(
       "rect",

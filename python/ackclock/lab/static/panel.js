@@ -252,7 +252,8 @@ function seriesOf(curve, number, ghost) {
   const label = ghost ? `${curve.label}, pinned` : curve.label;
   const isStep = curve.kind.startsWith("step");
   const isGuide = curve.kind.endsWith("guide");
-  const isMarks = curve.kind === "marks";
+  const isMarks = curve.kind.includes("marks");
+  const isHollow = isMarks && curve.kind !== "marks";
   const stroke = ghost || isGuide ? () => property("--faint") : () => colour(number);
   const base = {
     spanGaps: true,
@@ -264,7 +265,12 @@ function seriesOf(curve, number, ghost) {
   if (isStep) base.paths = uPlot.paths.stepped({ align: 1 });
   if (isMarks) {
     const size = /sent$/.test(curve.label) ? 2.5 : 5;
-    Object.assign(base, { paths: () => null, points: { show: true, size, fill: stroke, stroke, width: 0 } });
+    Object.assign(base, {
+      paths: () => null,
+      points: isHollow
+        ? { show: true, size, fill: "transparent", stroke, width: 1 }
+        : { show: true, size, fill: stroke, stroke, width: 0 },
+    });
   }
   const look = isMarks ? "points" : ghost ? "dotted" : isGuide ? "dashed" : "line";
   const colourName = isGuide ? "grey" : number;

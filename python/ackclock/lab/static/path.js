@@ -1,8 +1,11 @@
 // The drawing of the path: hosts, links with their queues in both directions, and the flows over them.
 
 import { byId, svg } from "./dom.js";
-import { GEOMETRY, layout } from "./layout.js";
+import { described, GEOMETRY, layout } from "./layout.js";
 import { show } from "./quantities.js";
+
+/** Queues that a panel of curves draws at most: of the others only that they are shorter is known. */
+const MOST_LINES = 6;
 
 export class Path {
   /** `chosen` gets the link or flow whose controls are wanted, such as "link satellite". */
@@ -124,10 +127,12 @@ export class Path {
 
   /** Shows the queues of a chart at a time; empties them all without one. */
   fillAt(chart, time) {
-    const panel = chart?.panels.find((one) => one.title === "Queues");
-    for (const name of this.queues.keys()) {
-      const curve = time === null ? null : panel?.curves.find((one) => one.label === name);
-      this.fill(name, curve ? held(curve, time) : 0);
+    const curves = chart?.panels.find((one) => one.title === "Queues")?.curves.filter((one) => one.kind === "step") ?? [];
+    for (const [name, queue] of this.queues) {
+      // Copies of a link are drawn as one, with the longest of their queues.
+      const own = time === null ? [] : curves.filter((one) => described(one.label) === name);
+      this.fill(name, Math.max(0, ...own.map((curve) => held(curve, time))));
+      if (time !== null && !own.length && curves.length >= MOST_LINES) queue.label.textContent = "?";
     }
   }
 

@@ -1,6 +1,6 @@
 // Where a packet is in the drawing at an instant: on a wire, in a queue, or on its way to or from a host.
 
-import { GEOMETRY } from "./layout.js";
+import { described, GEOMETRY } from "./layout.js";
 
 export const STATES = { HOST: "host", QUEUE: "queue", WIRE: "wire", DROP: "drop" };
 const FALL = 46; // pixels that a dropped packet falls
@@ -87,7 +87,7 @@ export class Positions {
 
   /** Gives the hosts of a journey, and the points at which it enters and leaves the links. */
   ends(journey) {
-    const flow = this.plan.ends.get(journey.flow.replace(/\[\d+\]$/, ""));
+    const flow = this.plan.ends.get(described(journey.flow));
     const [from, to] = journey.ack ? [flow.receiver, flow.sender] : [flow.sender, flow.receiver];
     const first = this.wire(journey.hops[0]?.[0] ?? 0);
     const last = this.wire(journey.hops.at(-1)?.[0] ?? 0);
@@ -96,7 +96,7 @@ export class Positions {
 
   /** Gives the geometry of one direction of a link by the index of its element. */
   wire(element) {
-    const name = this.elements[element] ?? "";
+    const name = described(this.elements[element] ?? "");
     const back = name.endsWith(".reverse");
     const link = this.plan.links.get(back ? name.slice(0, -8) : name) ?? [...this.plan.links.values()][0];
     if (back)
