@@ -122,6 +122,20 @@ impl Receiver {
         self.echo = now;
     }
 
+    /// Takes note that the answer to a SYN is sent `now`, from which on Linux measures its first round trip.
+    pub fn answer_syn(&mut self, now: Time) {
+        if let Some(rules) = self.linux_rules() {
+            rules.answer_syn(now);
+        }
+    }
+
+    /// Takes note that the other end's ACK of that answer arrives `now`.
+    pub fn take_last_of_handshake(&mut self, now: Time) {
+        if let Some(rules) = self.linux_rules() {
+            rules.end_handshake(now);
+        }
+    }
+
     /// Begins a transfer `now`, at the number where the previous one ended; all of that one was received.
     pub fn begin_transfer(&mut self, now: Time) {
         self.first = self.next;

@@ -5,7 +5,7 @@ use base::{Marks, Packet, PacketKind, Time};
 use tcp::Receiver;
 
 use super::Network;
-use crate::handshake::Answer;
+use crate::handshake::{is_syn, Answer};
 
 impl Network {
     /// Answers a packet of a request, if the request is complete; nothing answers the ACK of a SYN or a FIN.
@@ -13,10 +13,16 @@ impl Network {
     #[inline(never)]
     pub(super) fn answer_request(&mut self, time: Time, packet: &Packet) {
         if packet.kind.is_bare_ack() {
+            if packet.kind == PacketKind::Open {
+                self.flows[packet.flow as usize].receiver.take_last_of_handshake(time);
+            }
             return;
         }
         let handshake = self.handshakes.get_mut(&packet.flow);
         if let Some(answer) = handshake.and_then(|handshake| handshake.on_request(packet, time)) {
+            if is_syn(packet.journal) {
+                self.flows[packet.flow as usize].receiver.answer_syn(time);
+            }
             self.send_answer(time, answer);
             self.schedule_receiver(self.flows[packet.flow as usize].receiver_timer);
         }

@@ -96,8 +96,10 @@ pub(super) struct LinuxAcks {
     read_until: Time,
     /// Eight times the smoothed round trip \[us\]; 0 before the first sample.
     rtt8_us: u64,
-    /// First round trip, which the kernel knows from the handshake \[us\]; 0 before the first segment.
+    /// First round trip, which the kernel knows from the handshake \[us\]; 0 before its last ACK, or the first segment.
     first_rtt_us: u32,
+    /// Instant at which the SYN was answered; [`Time::NEVER`]: no SYN came.
+    answered: Time,
     /// Start of the millisecond of the ACK that the last sample was of, as each one gives a sample once; [`Time::NEVER`]
     /// before the first.
     sampled: Time,
@@ -172,6 +174,7 @@ impl LinuxAcks {
             read_until: Time::NEVER,
             rtt8_us: 0,
             first_rtt_us: 0,
+            answered: Time::NEVER,
             sampled: Time::NEVER,
             window_end: 0,
             window_start: Time::NEVER,

@@ -19,16 +19,33 @@ impl LinuxAcks {
         self.sampled = self.common.millisecond().times(echoed_ms);
         let now_ms = self.common.milliseconds(now + self.common.return_delay + self.common.return_rest);
         if self.first_rtt_us == 0 {
-            // The last ACK of the handshake is sent just before this segment (`tcp_synack_rtt_meas`).
+            // The last ACK of the handshake is sent just before this segment.
             let opened = (now - self.common.service).max(stamp);
-            let first_us = self.common.microseconds(opened + self.common.return_delay - stamp).max(1);
-            self.first_rtt_us = u32::try_from(first_us).unwrap_or(u32::MAX);
-            // The application reads from then on (`tcp_init_buffer_space`).
-            self.read_from.1 = opened;
+            let empty_path = opened + self.common.return_delay - stamp;
+            self.open(opened, if self.answered == Time::NEVER { empty_path } else { opened - self.answered });
         }
         if self.common.settings.timestamps {
             self.update_rtt(1000 * (now_ms - echoed_ms).max(1), false);
         }
+    }
+
+    /// Takes note that the SYN is answered; the answers after the first one are copies of it.
+    pub(in crate::receiver) fn answer_syn(&mut self, now: Time) {
+        self.answered = self.answered.min(now);
+    }
+
+    /// Takes note that the last ACK of the handshake arrives.
+    pub(in crate::receiver) fn end_handshake(&mut self, now: Time) {
+        if self.first_rtt_us == 0 && self.answered != Time::NEVER {
+            self.open(now, now - self.answered);
+        }
+    }
+
+    /// Takes the first round trip, from the answer to the SYN to the ACK of that answer (`tcp_synack_rtt_meas`). The application
+    /// reads from then on (`tcp_init_buffer_space`).
+    fn open(&mut self, now: Time, round_trip: Time) {
+        self.first_rtt_us = u32::try_from(self.common.microseconds(round_trip).max(1)).unwrap_or(u32::MAX);
+        self.read_from.1 = now;
     }
 
     /// Takes the time in which a window of data arrived that ends before packet `next`, which is a round trip at least
@@ -70,6 +87,30 @@ mod tests {
             rules.sample_rtt(microseconds(141_100), microseconds(stamp), 0);
             assert_eq!(rules.rtt8_us, 8 * expected, "{stamp}");
         }
+    }
+
+    /// An answer that waits for 480 ms behind ACKs, and data that take 20 ms: ACKs are then delayed by what is between segments.
+    #[test]
+    fn the_first_round_trip_is_from_the_answer_to_the_syn_to_its_ack_or_to_the_first_segment() {
+        let clock = Clock::new(1_000_000_000);
+        let at = |ms: u64| Time::from_ticks(1_000_000 * ms);
+        let mut rules = LinuxAcks::new(LinuxReceiver::default(), clock).with_path(at(5), at(2));
+        rules.begin(0);
+        for ms in [100, 1100] {
+            rules.answer_syn(at(ms));
+        }
+        let mut without_ack = rules.clone();
+        rules.end_handshake(at(600));
+        rules.sample_rtt(at(603), at(580), 0);
+        without_ack.sample_rtt(at(603), at(580), 0);
+        assert_eq!([rules.first_rtt_us, without_ack.first_rtt_us], [500_000, 501_000]);
+        for (arrival, delay) in [(603, 40), (675, 40), (700, 45), (740, 62)] {
+            rules.adapt_delay(at(arrival));
+            (rules.arrived, rules.delayed) = (at(arrival), false);
+            assert_eq!(rules.delay_ms, delay, "{arrival}");
+        }
+        rules.delay(at(740));
+        assert_eq!(rules.delayed_until, at(740 + 1 + 62));
     }
 
     #[test]
