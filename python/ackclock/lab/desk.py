@@ -67,7 +67,7 @@ class Desk:
     async def lines(self, work: Work, machine: asyncio.Semaphore, *, is_run: bool = True) -> AsyncIterator[bytes]:
         """Do a piece of work in place of what the page had asked for before; give lines of JSON, the answer last.
 
-        What is asked of the last run waits for a run that goes on: who looks at curves changes nothing, and ends no run.
+        What is asked of the last run waits for a run that goes on: who looks at curves changes nothing and ends no run.
         """
         cancelled = self._asked.begin(is_run=is_run)
         try:
