@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import ackclock
+from ackclock.pictures.aqm import aqm_panels
 
 
 def scenario(queue: dict[str, Any] | str, *, traced: bool = True) -> dict[str, Any]:
@@ -36,6 +37,16 @@ def test_codels_count_rises_by_one_at_each_drop_and_the_next_one_is_ahead() -> N
     assert (dropping["next_drop_s"] > dropping["time_s"]).mean() > 0.99
     assert rows.loc[~rows["dropping"], "next_drop_s"].isna().all()
     assert rows["probability"].isna().all()
+
+
+def test_a_queue_has_one_colour_in_all_panels() -> None:
+    """CAKE's queues have counts and probabilities, the other link's queue a probability alone."""
+    document = scenario("cake")
+    document["link"].append({"name": "back", "rate": "10 Mbit/s", "buffer": "1000 pkt", "queue": "pie"})
+    document["flow"][0]["path"] = ["home", "back"]
+    panels = aqm_panels(*((result := ackclock.run(document, picture=False)).resolved, result.traces["aqm"]))
+    drawn = [(curve.label, curve.colour) for panel in panels for curve in panel.curves]
+    assert len({label for label, _ in drawn}) == len(set(drawn)) < len(drawn)
 
 
 @pytest.mark.parametrize("discipline", ["pie", "dualpi2", "cobalt"])

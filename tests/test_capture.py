@@ -317,7 +317,7 @@ capture = ["access", "line"]
 
 
 def test_an_ack_that_comes_after_the_next_syn_has_the_numbers_of_its_own_connection(tmp_path: Path) -> None:
-    """Its duplicates pass the last link before the next SYN is sent, and the first one after it."""
+    """Duplicates of the last ACK pass one link before the next SYN is sent, and the other link after it."""
     captures = simulate(TWICE)["traces"]["capture"]
     late, acks = 0, {}
     for link in ("access", "line"):

@@ -29,6 +29,34 @@ def completion(result: ackclock.Result) -> float:
     return float(result.flows.fct_mean_s.iloc[0])
 
 
+def test_an_ack_is_delayed_by_up_to_the_round_trip_of_a_handshake_behind_other_acks() -> None:
+    """The instants are the kernel's: it delays the ACK of a lone packet of BBR's ProbeRTT by 74 ms, where ours took 40.
+
+    The answer to the SYN of the second flow waited behind ACKs of the others (`tcp_synack_rtt_meas`).
+    """
+    flows = [
+        ("reno", "7.412 ms", "5.071489 s"),
+        ("bbr", "10.247 ms", "8.179386 s"),
+        ("cubic", "12.781 ms", "4.457594 s"),
+    ]
+    own = {"path": ["line"], "packet": "1500 B", "ack": "52 B"}
+    line = {"name": "line", "rate": "1.744 Mbit/s", "buffer": "8 pkt"}
+    document = {
+        "link": [{**line, "reverse": {"rate": "36.56 kbit/s", "buffer": "205 pkt"}}],
+        "flow": [
+            {**own, "two_way_propagation": far, "start": start, "tcp": {"preset": f"linux-{name}", "handshake": "tcp"}}
+            for name, far, start in flows
+        ],
+        "run": {"duration": "20 s"},
+        "trace": {"sequence": True},
+    }
+    trace = run_resolved(ackclock.resolve(document))[0]["traces"]["sequence"]
+    data = (trace["flow"] == 1) & (trace["kind"] == 0)
+    sent = dict(zip(trace["sequence"][data].tolist(), trace["time_s"][data].tolist(), strict=True))
+    kernels = {358: 18.440669, 359: 18.474117, 360: 18.541011, 361: 19.419225, 362: 19.830603, 363: 19.842101}
+    assert {number: sent[number] for number in kernels} == pytest.approx(kernels, abs=5e-5)
+
+
 def test_a_handshake_takes_round_trips() -> None:
     """A SYN and its answer have 60 bytes, its ACK 52; TLS needs a packet to the receiver and three back."""
     data = DELAY_S / 2 + SERVICE_S

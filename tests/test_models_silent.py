@@ -86,6 +86,7 @@ def test_a_private_return_link_carries_the_acks_of_its_own_flow() -> None:
         ("engset", {**own("newreno-engset", initial_ssthresh="2 pkt"), **SOURCES}, {}, "slow start ends"),
         ("engset", {**own("newreno-engset", ack_every=2, initial_window="1 pkt"), **SOURCES}, {}, "its timer"),
         ("engset", {**own("newreno-engset"), **SOURCES}, {"queue": "codel"}, "drops before its buffer is full"),
+        ("engset", {**own("newreno-engset", ack_every=2, max_burst=1), **SOURCES}, {}, "max_burst lets 1 packet out"),
     ],
 )
 def test_a_model_says_what_a_connection_has_that_it_lacks(

@@ -100,6 +100,14 @@ steps = [["0 s", "10 Mbit/s"], ["10 s", "%s"]]
 BUCKET = '[link.token_bucket]\nkind = "shaper"\nburst = "15 kB"\n'
 
 
+@pytest.mark.parametrize("queue", ["fq", "priority", "drr"])
+def test_a_queue_that_does_not_serve_in_order_has_no_second_scale(queue: str) -> None:
+    """A packet waited for 920 ms where the scale ended at 103 ms."""
+    link = f'queue = "{queue}"\n[[flow]]'
+    _, chart = linked(LINE.format(tcp="linux-reno").replace("[[flow]]", link))
+    assert panel(chart, "Queues").second is None
+
+
 @pytest.mark.parametrize("link", [VARYING, STEPS % "2 Mbit/s", BUCKET])
 def test_a_queue_that_drains_at_no_one_rate_has_no_second_scale(link: str) -> None:
     text = LINE.format(tcp="linux-reno")

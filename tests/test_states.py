@@ -229,6 +229,29 @@ def test_the_page_names_every_event_phase_and_state() -> None:
         assert all(f"`{name}`" in page for name in names)
 
 
+def test_the_code_of_the_page_gives_each_flow_its_own_time_in_each_state() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "states.md").read_text(encoding="utf-8")
+    code = page.rpartition("```python\n")[2].partition("```")[0]
+    text = scenario('tcp = "linux-cubic"').replace("[[flow]]", "[[flow]]\ncount = 2")
+    result = ackclock.run(text, picture=False)
+    names: dict[str, object] = {"result": result}
+    exec(code.replace("lasted.groupby", "found = lasted.groupby"), names)
+    found = names["found"]
+    assert isinstance(found, pd.Series)
+    rows = result.traces["state"]
+    for flow, own in rows.groupby("flow", observed=True):
+        changes = own[own["event"].isin(["start", "state"])]
+        ends = [*changes["time_s"].iloc[1:], np.nan]
+        for state in set(changes["state"]):
+            spans = [
+                end - begin
+                for begin, end, of in zip(changes["time_s"], ends, changes["state"], strict=True)
+                if of == state
+            ]
+            assert found[flow, state] == pytest.approx(np.nansum(spans)), (flow, state)
+    assert found.index.get_level_values("flow").nunique() == 2
+
+
 @pytest.mark.parametrize("handshake", ["none", "tcp", "tls"])
 def test_a_connection_starts_with_its_first_data(handshake: str) -> None:
     """With a handshake the row came a round trip late, after others of the same connection."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ackclock.pictures.parts import MOST_LINES
 from benches.browser import Lab, served
 
 
@@ -119,13 +120,13 @@ def test_back_in_the_history_a_lesson_comes_with_its_own_text_and_a_zoomed_run_w
     choose(lab, "#lessons", "3-fairness")
     with lab.another_run():
         lab.page.go_back()
-    lab.page.wait_for_function("document.querySelector('#lessons').value === '2-bufferbloat'")
+    lab.page.wait_for_function("() => document.querySelector('#lessons').value === '2-bufferbloat'")
     assert "Bufferbloat" in lab.page.inner_text("#panel-lesson")
     lab.page.evaluate("lab.charts.zoom(20, 25)")
     choose(lab, "#scenarios", "access-unequal-rtts")
     with lab.another_run():
         lab.page.go_back()
-    lab.page.wait_for_function("lab.charts.range?.[0] === 20")
+    lab.page.wait_for_function("() => lab.charts.range?.[0] === 20")
     assert chosen(lab) == ("", "2-bufferbloat")
 
 
@@ -149,9 +150,8 @@ def test_a_look_at_the_curves_does_not_end_a_run(lab: Lab) -> None:
         area.fill(LONG)
         lab.page.wait_for_selector("#progress:not([hidden])")
         lab.page.evaluate("void lab.charts.zoom(1, 2)")
-    lab.page.wait_for_function("document.querySelector('#progress').hidden && lab.runner.current === null")
-    assert "20" in lab.page.inner_text("#panel-numbers")
-    assert tomllib.loads(lab.toml)["link"][0]["rate"] == "1 Gbit/s"
+    lab.page.wait_for_function("() => document.querySelector('#progress').hidden && lab.runner.current === null")
+    assert tomllib.loads(lab.page.evaluate("lab.app.result.toml"))["link"][0]["rate"] == "1 Gbit/s"
 
 
 COPIES = """
@@ -174,6 +174,32 @@ duration = "3 s"
 """
 
 
+def queue_curves(lab: Lab) -> Any:
+    """Give the curves of queues that the page has."""
+    return lab.page.evaluate("lab.charts.chart.panels.find((one) => one.title === 'Queues').curves")
+
+
+def filled(lab: Lab, time_s: float) -> dict[str, Any]:
+    """Give what the queues of the path say that they hold at a time: packets, or a question mark."""
+    labels = "([name, one]) => [name, Number(one.label.textContent || 0) || one.label.textContent]"
+    return dict(lab.page.evaluate(f"(lab.path.fillAt(lab.charts.chart, {time_s}), [...lab.path.queues].map({labels}))"))
+
+
+def test_queues_that_the_curves_leave_out_are_not_shown_empty(lab: Lab) -> None:
+    links = "".join(
+        f'[[link]]\nname = "l{index}"\nrate = "10 Mbit/s"\ndelay = "{9 - index} ms"\nbuffer = "{40 - 4 * index} pkt"\n'
+        f'[[flow]]\nname = "f{index}"\npath = ["l{index}"]\n'
+        for index in range(8)
+    )
+    area = lab.tab("scenario").locator("textarea")
+    with lab.another_run():
+        area.fill(links + '[run]\nduration = "5 s"\n')
+    drawn = {curve["label"] for curve in queue_curves(lab) if curve["kind"] == "step"}
+    assert len(drawn) == MOST_LINES
+    shown = filled(lab, 3.0)
+    assert {name for name, packets in shown.items() if packets == "?"} == set(shown) - drawn
+
+
 def test_slow_motion_shows_members_of_flows_over_copies_of_a_link_where_they_wait(lab: Lab) -> None:
     area = lab.tab("scenario").locator("textarea")
     with lab.another_run():
@@ -190,6 +216,11 @@ def test_slow_motion_shows_members_of_flows_over_copies_of_a_link_where_they_wai
     lab.page.get_by_role("button", name="Tell").click()
     assert f"of {flow}" in lab.page.inner_text("#player")
     assert "not in flight" not in lab.page.inner_text("#player")
+    lab.page.evaluate("lab.motion.close()")
+    trace = [curve for curve in queue_curves(lab) if curve["label"].startswith("branch")]
+    time_s = next(x for x, y in zip(trace[0]["x"], trace[0]["y"], strict=True) if y > 5)
+    longest = max(max(y for x, y in zip(one["x"], one["y"], strict=True) if x <= time_s) for one in trace)
+    assert 5 < filled(lab, time_s)["branch"] <= longest
 
 
 def test_retransmissions_are_points_that_a_line_does_not_join(lab: Lab) -> None:

@@ -132,7 +132,7 @@ impl Receiver {
     /// Takes note that the other end's ACK of that answer arrives `now`.
     pub fn take_last_of_handshake(&mut self, now: Time) {
         if let Some(rules) = self.linux_rules() {
-            rules.end_handshake(now);
+            rules.take_last_of_handshake(now);
         }
     }
 

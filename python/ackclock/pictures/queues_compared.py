@@ -74,7 +74,7 @@ def _point(index: int, row: "QueueAlternative", height: "Estimate", scale: float
     x, x_low, x_high = _scaled(row.wait_p95_s, 1e3)
     y, low, high = _scaled(height, scale)
     chosen = " (chosen)" if row.is_chosen else ""
-    name, note = f"{row.name}{chosen}", f"{row.name}{chosen}"
+    name = note = f"{row.name}{chosen}"
     if queues > MOST_NAMES:
         name, note = f"{index + 1}: {name}", f"{index + 1}{chosen}"
     return Curve(name, x, y, "marks", index, low, high, x_low, x_high, notes=[note])

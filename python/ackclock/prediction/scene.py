@@ -144,14 +144,10 @@ class Scene:
     def slow_acks(self) -> list[str]:
         """Say whether ACKs queue on the return path."""
         bottleneck = self.bottleneck
-        if bottleneck is None:
+        waiting = None if bottleneck is None else self._queue_of_acks(bottleneck.packet_rate)
+        if bottleneck is None or waiting is None:
             return []
-        pace = bottleneck.packet_rate / self.flow.tcp.receiver.ack_every
-        return [
-            f"the ACKs wait at {node.name}, which is slower for them than {bottleneck.name} is for the data"
-            for node in self.back
-            if node.packet_rate < pace
-        ][:1]
+        return [f"the ACKs wait at {waiting[0].name}, which is slower for them than {bottleneck.name} is for the data"]
 
     def waiting_acks(self, rate: float, flows: int = 1) -> list[str]:
         """Say whether ACKs queue on the return path at a rate of the data.
@@ -163,15 +159,22 @@ class Scene:
         flows : int
             Flows that have this rate together; a private link carries the ACKs of one of them.
         """
-        every, bits = self.flow.tcp.receiver.ack_every, self.packet_bits
+        waiting = self._queue_of_acks(rate, flows)
+        if waiting is None:
+            return []
+        node, load, carried = waiting
+        rates = [amount(one * self.packet_bits, "bit/s") for one in (load, carried)]
+        return [f"the ACKs of {rates[0]} wait at {node.name}, which carries those of {rates[1]}"]
+
+    def _queue_of_acks(self, rate: float, flows: int = 1) -> tuple[Node, float, float] | None:
+        """Find the first link where ACKs queue, the data whose ACKs come there, and those whose it carries [pkt/s]."""
+        every = self.flow.tcp.receiver.ack_every
         slowest = inf if self.bottleneck is None else self.bottleneck.packet_rate
-        loads = ((node, min(rate / flows, slowest) if node.private else rate) for node in self.back)
-        return [
-            f"the ACKs of {amount(load * bits, 'bit/s')} wait at {node.name}, which carries those of "
-            f"{amount(node.packet_rate * every * bits, 'bit/s')}"
-            for node, load in loads
-            if node.packet_rate * every < load < inf
-        ][:1]
+        for node in self.back:
+            load = min(rate / flows, slowest) if node.private else rate
+            if node.packet_rate * every < load < inf:
+                return node, load, node.packet_rate * every
+        return None
 
 
 def without_pings(resolved: Resolved) -> Resolved:
@@ -297,14 +300,14 @@ def other_than_bulk(resolved: Resolved) -> list[str]:
         case "datagrams":
             return ["a source without congestion control sends; the model has none"]
         case _:
-            return _pauses(resolved) or [reason for flow in resolved.flows for reason in _stalls(flow)][:1]
+            return _pauses(resolved) or [reason for flow in resolved.flows for reason in stalls(flow)][:1]
 
 
 def _pauses(resolved: Resolved) -> list[str]:
     return [IN_BURSTS] if any(flow.writes_in_bursts for flow in resolved.flows) else []
 
 
-def _stalls(flow: ResolvedFlow) -> list[str]:
+def stalls(flow: ResolvedFlow) -> list[str]:
     """Say whether the sender waits for the timer of delayed ACKs again and again, as no model here does."""
     every, sender = flow.tcp.receiver.ack_every, flow.tcp.sender
     burst = sender.max_burst if isinstance(sender, ClassicSettings) else None

@@ -9,7 +9,7 @@ from ackclock.models import engset
 from ackclock.paths import Node, delay_processes, losses
 from ackclock.prediction.question import question
 from ackclock.prediction.records import Inapplicable, Measured, ModelPrediction, Number, ReferenceLine
-from ackclock.prediction.scene import NOT_AIMD, Scene, busy_hosts, early_drops, rate_reasons
+from ackclock.prediction.scene import NOT_AIMD, Scene, busy_hosts, early_drops, rate_reasons, stalls
 from ackclock.scenario import Resolved
 from ackclock.scenario.resolved_traffic import WebTraffic
 from ackclock.wording import amount, number
@@ -112,6 +112,7 @@ def _unlike(scene: Scene) -> Iterator[str]:
     if tcp.receiver.linux is None and tcp.sender.initial_window < tcp.receiver.ack_every:
         yield "the ACK of the first packets waits for its timer; the model has no such wait"
     yield from early_drops(scene)
+    yield from stalls(scene.flow)
 
 
 def _prediction(web: WebSources, found: engset.Prediction) -> ModelPrediction:

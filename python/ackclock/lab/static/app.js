@@ -122,6 +122,7 @@ function roundTrip() {
 // The address
 
 let remembering = 0;
+let went = 0; // times that the user went to another entry of the history: what is written meanwhile is not for that one
 
 function remember() {
   clearTimeout(remembering);
@@ -131,6 +132,7 @@ function remember() {
 /** Writes what is shown into the address. */
 async function rememberNow() {
   clearTimeout(remembering);
+  const before = went;
   const state = {
     toml: runner.toml,
     tab: shownTab(),
@@ -138,7 +140,8 @@ async function rememberNow() {
     range: charts.range ?? undefined,
     pinned: app.pinned?.toml,
   };
-  history.replaceState(null, "", await encoded(state));
+  const address = await encoded(state);
+  if (went === before) history.replaceState(null, "", address);
 }
 
 async function begin() {
@@ -344,6 +347,7 @@ function show(toml, fields = {}) {
 
 makeTabs(() => remember());
 globalThis.addEventListener("popstate", async () => {
+  went += 1;
   clearTimeout(remembering);
   const state = await decoded(location.hash);
   if (state && (state.toml !== runner.toml || (state.lesson ?? "") !== app.lesson)) restore(state);

@@ -35,7 +35,7 @@ impl LinuxAcks {
     }
 
     /// Takes note that the last ACK of the handshake arrives.
-    pub(in crate::receiver) fn end_handshake(&mut self, now: Time) {
+    pub(in crate::receiver) fn take_last_of_handshake(&mut self, now: Time) {
         if self.first_rtt_us == 0 && self.answered != Time::NEVER {
             self.open(now, now - self.answered);
         }
@@ -100,7 +100,7 @@ mod tests {
             rules.answer_syn(at(ms));
         }
         let mut without_ack = rules.clone();
-        rules.end_handshake(at(600));
+        rules.take_last_of_handshake(at(600));
         rules.sample_rtt(at(603), at(580), 0);
         without_ack.sample_rtt(at(603), at(580), 0);
         assert_eq!([rules.first_rtt_us, without_ack.first_rtt_us], [500_000, 501_000]);
