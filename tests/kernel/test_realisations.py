@@ -99,4 +99,8 @@ def test_packets_of_handshakes_are_as_long_as_in_front_of_an_aqm() -> None:
         return {(one["handshake"]["syn_bytes"], one["ack_bytes"]) for one in connections}
 
     assert lengths(SCENARIO) == {(60, 52)}
-    assert lengths(resolve(load(draw_managed(5, 0))).to_dict()) == {(73, 65)}
+    managed = draw_managed(5, 0)
+    assert lengths(resolve(load(managed)).to_dict()) == {(73, 65)}
+    # A narrow link for ACKs counts them as they are.
+    managed["link"][0]["reverse"] = {"rate": "100 kbit/s", "buffer": "50 pkt"}
+    assert lengths(resolve(load(managed)).to_dict()) == {(60, 52)}

@@ -129,6 +129,13 @@ impl Receiver {
         }
     }
 
+    /// Takes note that data before the transfer, such as TLS's hello, are answered at once.
+    pub fn answer_data(&mut self) {
+        if let Some(rules) = self.linux_rules() {
+            rules.answer_data();
+        }
+    }
+
     /// Takes note that the other end's ACK of that answer arrives `now`.
     pub fn take_last_of_handshake(&mut self, now: Time) {
         if let Some(rules) = self.linux_rules() {

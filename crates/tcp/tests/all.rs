@@ -10,6 +10,7 @@ mod journal;
 mod kernel;
 mod kernel_paths;
 mod linux_acks;
+mod notices;
 mod ns2_ecn;
 mod properties;
 mod reordering;

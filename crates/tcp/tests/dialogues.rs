@@ -12,9 +12,9 @@
 //!
 //! The first line names the party and its settings, by their names in the resolved scenario (`none` for null); other
 //! settings have the values of [`sender_settings`] or [`receiver_settings`]. Blocks of an ACK follow its number: `< ack 1
-//! selected 5-6 selected 3`. A receiver hears `< data 5` and says
-//! `> ack 3`; one that acknowledges selectively, `> ack 3 selected 5`, or `duplicate 2` where it received that before. The script must list all segments that the party sends, at their instants and in their order: one more or
-//! less is a failure.
+//! selected 5-6 selected 3`. A receiver hears `< data 5`, or `< data 5 sent 0.2` where that was on its way, and says
+//! `> ack 3`; one that acknowledges selectively, `> ack 3 selected 5`, or `duplicate 2` where it received that before. The
+//! script must list all segments that the party sends, at their instants and in their order: one more or less is a failure.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
@@ -356,8 +356,12 @@ impl ReceiverParty {
 impl Party for ReceiverParty {
     fn hear(&mut self, now: Time, words: &[&str], said: &mut Said) -> Result<(), String> {
         let ["data", words @ ..] = words else { return Err("a receiver hears data only".into()) };
-        for sequence in numbers_and_echo(words)?.0 {
-            if let Some(acknowledgment) = self.receiver.on_data(now, sequence, now, Marks::NONE, 0) {
+        let (numbers, stamp) = match words {
+            [numbers @ .., "sent", time] => (numbers, instant(time)?),
+            numbers => (numbers, now),
+        };
+        for sequence in numbers_and_echo(numbers)?.0 {
+            if let Some(acknowledgment) = self.receiver.on_data(now, sequence, stamp, Marks::NONE, 0) {
                 self.say(now, acknowledgment, said);
             }
         }

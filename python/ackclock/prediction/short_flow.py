@@ -14,6 +14,8 @@ from ackclock.wording import amount, number, plural, seconds
 
 SHORT_FLOW = ("short-flow", "The latency of a short transfer (Cardwell, Savage, Anderson 2000)")
 LARGE_WINDOW = 1e9
+LINUX_ACK_DELAY_S = 0.0405
+"""Mean delay of an ACK that waits for a second packet: 40 ms, and up to the end of the next one (`TCP_DELACK_MIN`)."""
 
 
 @question(*SHORT_FLOW)
@@ -92,6 +94,10 @@ def _shorter_s(scene: Scene, packets: int) -> float:
     return sum((full_packets / node.packet_rate for node in path[first:]), start=0.0)
 
 
+def _rate(scene: Scene) -> float:
+    return inf if scene.bottleneck is None else scene.bottleneck.packet_rate
+
+
 def _pipe(scene: Scene) -> float:
     return inf if scene.bottleneck is None else scene.bottleneck.packet_rate * scene.round_trip_s
 
@@ -122,26 +128,47 @@ def _ack_delays_s(scene: Scene, packets: int, probability: float) -> float:
 
     The first one is delayed if the first window is too small for an ACK, Cardwell's E[T_delack]. The last one is if the
     packets behind the ACK before it are too few; with losses they are unknown. Linux's receivers acknowledge the
-    packets of short transfers at once.
+    packets of short transfers at once, unless they answered a hello before.
     """
     sender, receiver = scene.flow.tcp.sender, scene.flow.tcp.receiver
+    if receiver.linux is not None:
+        return LINUX_ACK_DELAY_S if probability == 0.0 and _acknowledges_pairs(scene) and packets % 2 > 0 else 0.0
     first = sender.initial_window < receiver.ack_every
     rest = packets - int(sender.initial_window) if first else packets
-    is_known = receiver.linux is None and probability == 0.0
-    last = is_known and rest > 0 and rest % receiver.ack_every > 0
+    last = probability == 0.0 and rest > 0 and rest % receiver.ack_every > 0
     return receiver.ack_delay_s * (first + last)
 
 
 def _whole_rounds_s(scene: Scene, packets: int) -> float:
     """Compute the duration in whole round trips [s]; where ACKs are for several packets, whole ACKs open the window."""
-    tcp, bottleneck = scene.flow.tcp, scene.bottleneck
-    rate = inf if bottleneck is None else bottleneck.packet_rate
+    tcp, rate = scene.flow.tcp, _rate(scene)
     limit = min(scene.most_in_flight, LARGE_WINDOW)
     rounds, left, window = _whole_acks(scene, packets, min(limit, rate * scene.round_trip_s))
     found = classics.lossless_transfer_time(
         left, scene.round_trip_s, rate, limit, initial_window=window, packets_per_ack=tcp.packets_per_ack
     )
-    return rounds * scene.round_trip_s + float(found) + _ack_delays_s(scene, packets, 0.0)
+    waits_s = _ack_delays_s(scene, packets, 0.0) + _waits_for_pairs_s(scene, packets)
+    return rounds * scene.round_trip_s + float(found) + waits_s
+
+
+def _acknowledges_pairs(scene: Scene) -> bool:
+    """Return whether a receiver by Linux's rules acknowledges each second packet from the first one on.
+
+    It does once it has answered a hello (`inet_csk_in_pingpong_mode`). Behind an odd window a packet is left, whose ACK
+    is late, and this mode ends.
+    """
+    tcp = scene.flow.tcp
+    answers = tcp.receiver.linux is not None and tcp.handshake is not None and tcp.handshake.client_hello_packets > 0
+    return answers and tcp.sender.initial_window % 2 == 0
+
+
+def _waits_for_pairs_s(scene: Scene, packets: int) -> float:
+    """Compute how much later the rounds of slow start begin as the first ACK of each is for two packets [s]."""
+    rate, window, left = _rate(scene), scene.flow.tcp.sender.initial_window, float(packets)
+    rounds = 0
+    while _acknowledges_pairs(scene) and left > window and window < _window(scene):
+        left, window, rounds = left - window, 2.0 * window, rounds + 1
+    return rounds / rate
 
 
 def _whole_acks(scene: Scene, packets: int, top: float) -> tuple[int, int, float]:

@@ -20,8 +20,11 @@ impl Network {
         }
         let handshake = self.handshakes.get_mut(&packet.flow);
         if let Some(answer) = handshake.and_then(|handshake| handshake.on_request(packet, time)) {
+            let receiver = &mut self.flows[packet.flow as usize].receiver;
             if is_syn(packet.journal) {
-                self.flows[packet.flow as usize].receiver.answer_syn(time);
+                receiver.answer_syn(time);
+            } else {
+                receiver.answer_data();
             }
             self.send_answer(time, answer);
             self.schedule_receiver(self.flows[packet.flow as usize].receiver_timer);

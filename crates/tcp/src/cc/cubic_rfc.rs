@@ -163,6 +163,7 @@ impl CongestionControl for Cubic {
     fn undo(&mut self, prior: f64, window: &Window) -> f64 {
         // RFC 9438 section 4.9.2, for timeouts too, as section 4.9.1 allows.
         self.curve = Curve { seen: self.curve.seen, ..self.before };
+        self.small = None;
         window.cwnd.max(prior)
     }
 

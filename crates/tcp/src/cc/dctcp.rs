@@ -79,14 +79,18 @@ impl CongestionControl for Dctcp {
     fn on_congestion(&mut self, signal: Signal, _now: Time, window: &Window) -> f64 {
         self.common.on_congestion();
         match signal {
-            Signal::Ecn => {
-                // RFC 8257 section 3.3 (9), alpha / 2 in 2^-11.
+            Signal::Ecn | Signal::Loss => {
+                // RFC 8257 section 3.3 (9), alpha / 2 in 2^-11. Where a tail loss probe repaired a loss, it stays at that.
                 let cwnd = u64::from(packets(window.cwnd));
                 ((cwnd - ((cwnd * self.state.alpha) >> 11)) as f64).max(2.0)
             }
-            // RFC 8257 section 3.5 (`dctcp_react_to_loss`).
-            Signal::Loss | Signal::Timeout => half(window),
+            Signal::Timeout => half(window),
         }
+    }
+
+    fn on_recovery(&mut self, window: &mut Window) {
+        // RFC 8257 section 3.5 (`dctcp_state`, `dctcp_react_to_loss`).
+        window.ssthresh = half(window);
     }
 
     fn on_timeout(&mut self, now: Time, nxt: u64) {
@@ -138,11 +142,18 @@ mod tests {
     }
 
     #[test]
-    fn marks_take_half_the_estimate_and_losses_half_the_window() {
+    fn marks_and_probes_take_half_the_estimate_and_recoveries_half_the_window() {
         let mut dctcp = new(&Settings { parameters: vec![0.0625, 0.5], ..Settings::linux(base::Clock::PICOSECONDS) });
         let mut cut = |signal, cwnd| dctcp.on_congestion(signal, Time::ZERO, &Window { cwnd, ssthresh: 2.0 });
-        assert_eq!((cut(Signal::Ecn, 100.0), cut(Signal::Loss, 100.0)), (75.0, 50.0));
+        assert_eq!(
+            (cut(Signal::Ecn, 100.0), cut(Signal::Loss, 100.0), cut(Signal::Timeout, 100.0)),
+            (75.0, 75.0, 50.0)
+        );
         // Whole packets: nothing is cut where cwnd times alpha is below two.
         assert_eq!((cut(Signal::Ecn, 3.0), cut(Signal::Ecn, 4.0)), (3.0, 3.0));
+        // PRR has brought cwnd from 100 to 90 when a loss is found: the window is half of that.
+        let mut window = Window { cwnd: 90.0, ssthresh: 75.0 };
+        dctcp.on_recovery(&mut window);
+        assert_eq!((window.cwnd, window.ssthresh), (90.0, 45.0));
     }
 }

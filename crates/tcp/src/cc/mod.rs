@@ -105,7 +105,7 @@ impl AckSample {
     }
 }
 
-/// A transmission with nothing in flight.
+/// A transmission, of new data or again, with nothing in flight (Linux `CA_EVENT_TX_START`).
 #[derive(Clone, Copy, Debug)]
 pub struct Restart {
     /// Instant of the transmission.
@@ -162,7 +162,12 @@ pub trait CongestionControl: Debug + Send + Sync {
         window.cwnd.max(prior)
     }
 
-    /// Takes note of the end of a recovery or a reduction, once cwnd is ssthresh; an undo is not such an end.
+    /// Takes note that recovery begins, also where a reduction for marks goes on, to which a loss adds none (Linux
+    /// `set_state`).
+    fn on_recovery(&mut self, _window: &mut Window) {}
+
+    /// Takes note of the end of a recovery or a reduction, at which cwnd is ssthresh, unless the reduction was undone
+    /// (Linux `CA_EVENT_COMPLETE_CWR`).
     fn on_recovery_end(&mut self, _window: &mut Window) {}
 
     /// Takes note of an expiry of the retransmission timer; `nxt` is SND.NXT.

@@ -63,6 +63,9 @@ pub(super) struct LinuxAcks {
     quick: u8,
     /// Whether a segment in order since the last ACK had PSH (`ICSK_ACK_PUSHED`).
     pushed: bool,
+    /// Whether this end answered what it had received, so that it sends no quick ACKs, nor one of its own for a segment with
+    /// PSH: the next answer may carry it (`inet_csk_in_pingpong_mode`).
+    interactive: bool,
     /// Whether the receiver delays an ACK at present (`ICSK_ACK_TIMER`).
     delayed: bool,
     /// ACKs held beyond a hole (`compressed_ack`).
@@ -158,6 +161,7 @@ impl LinuxAcks {
             acked: 0,
             quick: 0,
             pushed: false,
+            interactive: false,
             delayed: false,
             compressed: 0,
             duplicates: 0,
@@ -259,7 +263,7 @@ impl LinuxAcks {
     /// Enters quick ACK mode (`tcp_enter_quickack_mode`).
     fn enter_quick(&mut self, most: u8) {
         self.add_quick(most);
-        self.delay_ms = LEAST_DELAY_MS;
+        (self.interactive, self.delay_ms) = (false, LEAST_DELAY_MS);
     }
 
     /// Returns whether a segment is acknowledged now, and schedules its ACK if not (`__tcp_ack_snd_check`).
@@ -268,12 +272,12 @@ impl LinuxAcks {
     /// the `used` bytes of all of them leave less room than the window that was announced.
     fn acknowledges_now(&mut self, now: Time, next: u64, (held, used): (u32, u64), selective: bool) -> bool {
         let several = next - self.acked >= 2 && (held == 0 || !selective || self.window_with(used) >= self.window);
-        if several || self.quick > 0 {
+        if several || (self.quick > 0 && !self.interactive) {
             return true;
         }
         if held == 0 {
             // Where packets wait beyond a hole, the receive buffer is not empty.
-            return self.delay(now) || self.pushed;
+            return self.delay(now) || (self.pushed && !self.interactive);
         }
         !selective || self.compress(now)
     }

@@ -65,7 +65,12 @@ impl Seen {
 
     /// Returns whether the ACK is a duplicate without news.
     pub(super) fn is_pure_duplicate(&self) -> bool {
-        self.counts_as_duplicate() && !self.sacked
+        !self.brings_news() && !self.duplicate
+    }
+
+    /// Returns whether the ACK acknowledges packets or opens the window.
+    pub(super) fn brings_news(&self) -> bool {
+        self.una_advanced || self.window_grew || self.sacked
     }
 
     fn note_delivery(&mut self, sequence: u64, segment: &Segment) {
@@ -170,6 +175,10 @@ impl Selective {
             let known = self.board.get(sequence).map(|segment| segment.marks);
             if known.is_none_or(|marks| marks.retransmitted() || marks.ever_retransmitted()) {
                 self.undo.count_duplicate(sequence);
+                if known.is_some_and(|marks| marks.sacked()) {
+                    // The original had arrived, after packets above it (`tcp_sacktag_one`).
+                    seen.note_late(sequence);
+                }
             }
             self.board.end_retransmission(sequence);
         }
@@ -326,7 +335,7 @@ impl Selective {
             return;
         }
         if self.board.sacked() < self.reordering {
-            if begins {
+            if begins && self.board.head().is_some_and(|head| !head.marks.lost()) {
                 self.board.mark_lost(self.board.una());
             }
             return;

@@ -11,8 +11,11 @@ impl Selective {
     /// Counts a duplicate ACK: a packet has arrived beyond the first hole.
     pub(super) fn count_duplicate_ack(&mut self, seen: &Seen) {
         if !self.rules.config.sack && seen.counts_as_duplicate() {
+            let before = self.board.sacked();
             self.board.arrive_beyond_hole();
             self.limit_duplicates(0);
+            // One beyond the limit is not delivered.
+            self.board.delivered += u64::from(self.board.sacked().saturating_sub(before));
         }
     }
 

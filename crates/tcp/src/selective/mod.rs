@@ -225,7 +225,7 @@ impl Selective {
         (self.opened, self.heard) = (now, now);
         self.events.add(SenderEvent::Start);
         self.control.on_start(now, self.rtt.smoothed(), self.min_rtt.get(), &mut self.window);
-        self.update_pacing();
+        self.start_pacing();
         self.open_buffer(now);
         self.run_application(now, actions);
         self.report_failure(actions);
@@ -234,8 +234,11 @@ impl Selective {
     /// Handles an ACK that arrives (Linux `tcp_ack`, `tcp_data_snd_check`).
     pub fn on_ack(&mut self, now: Time, ack: Ack<'_>, actions: &mut impl Actions) {
         let una = self.board.una();
-        if ack.next < una || ack.next > self.board.nxt() || self.board.outstanding() == 0 || ack.echo < self.opened {
+        if ack.next < una || ack.next > self.board.nxt() || ack.echo < self.opened {
             return;
+        }
+        if self.board.outstanding() == 0 {
+            return self.on_ack_of_nothing(now, &ack, actions);
         }
         if self.is_in_order(&ack) {
             return match self.pacer.is_on() || self.rate.is_some() {

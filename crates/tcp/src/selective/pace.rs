@@ -10,6 +10,8 @@ use crate::{Pacing, MOST_IN_FLIGHT};
 
 /// Packets at the start of a connection that are not paced.
 const UNPACED: u32 = 10;
+/// Window of a connection before the initial one is known (`TCP_INIT_CWND`) \[packets\].
+const FIRST_WINDOW: f64 = 10.0;
 /// Percentages of cwnd in a round trip at which Linux paces, in slow start far below ssthresh and else
 /// (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
 const RATIOS: [u64; 2] = [200, 120];
@@ -119,6 +121,14 @@ impl Selective {
         if self.pacer.on {
             self.pacer.depart(now);
         }
+    }
+
+    /// Sets the pacing rate of a new connection. One by the window is that of the answer to the SYN, which comes before the
+    /// initial window is known (`tcp_rcv_synsent_state_process`, `tcp_init_transfer`).
+    pub(super) fn start_pacing(&mut self) {
+        let cwnd = std::mem::replace(&mut self.window.cwnd, FIRST_WINDOW);
+        self.update_pacing();
+        self.window.cwnd = cwnd;
     }
 
     /// Sets the pacing rate: the control's own, or a multiple of cwnd in a round trip (`tcp_update_pacing_rate`).

@@ -27,6 +27,25 @@ impl Reduction {
 }
 
 impl Selective {
+    /// Handles an ACK that arrives while nothing is outstanding: it may report that the last retransmissions, or a tail loss
+    /// probe, were duplicates (Linux `tcp_ack`, `no_queue`).
+    #[cold]
+    pub(super) fn on_ack_of_nothing(&mut self, now: Time, ack: &Ack<'_>, actions: &mut impl Actions) {
+        self.heard = now - ack.waited;
+        let (una, mut seen) = (self.board.una(), Seen::default());
+        self.take_in(now, ack, &mut seen);
+        if seen.duplicate {
+            self.react(now, una, ack, &mut seen, actions);
+        }
+        if let Some((end, repeated)) = self.probe {
+            self.judge_probe(now, end, repeated, ack, &seen);
+        }
+        self.send_and_check_room(now, actions);
+        self.run_application(now, actions);
+        self.report_failure(actions);
+        self.go_ahead(actions);
+    }
+
     /// Moves from state to state with an ACK of anything but packets in order, and detects losses; returns
     /// what is to be repaired.
     #[inline(never)]
@@ -184,6 +203,7 @@ impl Selective {
             }
             self.begin_reduction(now, Signal::Loss);
         }
+        self.control.on_recovery(&mut self.window);
         self.state = State::Recovery;
     }
 
@@ -220,15 +240,15 @@ impl Selective {
         self.window.cwnd = f64::from(flight) + allowed.max(0.0);
     }
 
-    /// Sets cwnd to ssthresh at the end of a reduction that was not undone (Linux `tcp_end_cwnd_reduction`).
+    /// Sets cwnd to ssthresh at the end of a reduction, unless that was undone (Linux `tcp_end_cwnd_reduction`).
     fn end_reduction(&mut self) {
         if self.rules.needs.window {
             return;
         }
         if self.window.ssthresh.is_finite() && (self.state == State::Cwr || self.undo.marker.is_some()) {
             self.window.cwnd = self.window.ssthresh;
-            self.control.on_recovery_end(&mut self.window);
         }
+        self.control.on_recovery_end(&mut self.window);
     }
 
     /// Follows the repair after a timeout, and finds out whether the timeout was spurious by F-RTO (RFC 5682, Linux
@@ -284,7 +304,7 @@ impl Selective {
             self.state = State::Cwr;
             self.end_reduction();
             self.keep_open();
-        } else if seen.is_pure_duplicate() {
+        } else if !seen.brings_news() {
             self.probe = None;
         }
     }

@@ -261,10 +261,9 @@ impl Scoreboard {
         Some((first, last))
     }
 
-    /// Counts the arrival of a packet that no ACK names.
+    /// Counts a packet beyond the hole that no ACK names.
     pub(super) fn arrive_beyond_hole(&mut self) {
         self.sacked += 1;
-        self.delivered += 1;
     }
 
     /// Counts packets that were acknowledged cumulatively, of which all but one may have arrived as unnamed ones.

@@ -181,7 +181,9 @@ impl Selective {
                 return self.restart_rto(now);
             }
             if fresh {
+                let cwnd = self.cwnd_packets();
                 self.transmit_new(now, actions);
+                self.account_sent(1, cwnd);
                 self.check_room();
             } else {
                 self.repeat_last(now, actions);

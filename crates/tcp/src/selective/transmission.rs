@@ -101,7 +101,7 @@ impl Selective {
 
     /// Takes note of how many new packets were sent with a window.
     #[inline(always)]
-    fn account_sent(&mut self, sent: u32, cwnd: u32) {
+    pub(super) fn account_sent(&mut self, sent: u32, cwnd: u32) {
         let limited = self.board.in_flight() >= cwnd;
         if sent > 0 || limited {
             self.record_usage(limited);
@@ -134,8 +134,8 @@ impl Selective {
     #[inline(always)]
     pub(super) fn add_new<const SETS_TIMER: bool>(&mut self, now: Time, sequence: u64, actions: &mut impl Actions) {
         let idle = self.board.outstanding() == 0;
-        if idle && sequence > self.first {
-            self.end_pause(now);
+        if self.board.in_flight() == 0 && sequence > self.first {
+            self.start_flight(now);
         }
         self.last_sent = now;
         let pushed = self.takes_push(sequence);
@@ -152,13 +152,17 @@ impl Selective {
         actions.transmit(Segment { sequence, retransmission: false, marks, bytes, echo_age });
     }
 
-    /// Notifies the control of a transmission that ends a time with nothing in flight.
+    /// Notifies the control of a transmission with nothing in flight, after a pause or where all packets are taken to be lost
+    /// (Linux `tcp_event_data_sent`).
     #[cold]
-    fn end_pause(&mut self, now: Time) {
+    fn start_flight(&mut self, now: Time) {
         let app_limited = self.rules.needs.rate && self.rate.as_ref().is_some_and(|rate| rate.is_limited());
         let restart = Restart { now, idle_since: self.last_sent, app_limited };
         self.control.on_restart(&restart, &mut self.window);
-        self.update_pacing();
+        if self.rules.needs.pacing {
+            // A rate by the window stays until the next ACK.
+            self.update_pacing();
+        }
     }
 
     /// Returns whether the sender is in slow start: below ssthresh, and PRR does not set the window.
@@ -168,6 +172,9 @@ impl Selective {
 
     /// Transmits a packet that is taken to be lost again.
     pub(super) fn retransmit(&mut self, now: Time, sequence: u64, actions: &mut impl Actions) {
+        if self.board.in_flight() == 0 {
+            self.start_flight(now);
+        }
         self.board.retransmit(sequence, now);
         self.undo.count_retransmission(now);
         self.repeat(now, sequence, actions);

@@ -2,7 +2,7 @@
 
 use base::{prefetch, Marks, Time};
 
-use super::{LinuxAcks, ECN_QUICK, MOST_QUICK};
+use super::{LinuxAcks, ECN_QUICK, LEAST_DELAY_MS, MOST_QUICK};
 use crate::memory::OVERHEAD;
 use crate::receiver::ecn::Demand;
 use crate::receiver::runs::Flush;
@@ -32,7 +32,11 @@ impl Receiver {
         echo_age: u32,
     ) -> Option<u32> {
         let (sequence, selective) = (self.next, self.selective);
+        let echo = self.echo;
         let rules = self.rest.as_mut()?.linux.as_mut()?;
+        if stamp < echo && rules.is_too_old(stamp, echo) {
+            return self.reject_by_linux(sequence).map(|acknowledgment| acknowledgment.journal);
+        }
         rules.sample_rtt(now, stamp, echo_age);
         if sequence <= rules.acked && stamp >= self.echo {
             self.echo = stamp;
@@ -66,6 +70,9 @@ impl Receiver {
     ) -> Option<Acknowledgment> {
         if sequence < self.first {
             return None;
+        }
+        if self.is_too_old(stamp) {
+            return self.reject_by_linux(sequence);
         }
         let flushed = self.report(sequence);
         let (before, rules) = (self.next, self.linux_rules()?);
@@ -104,6 +111,23 @@ impl Receiver {
         }
         self.deadline = rules.deadline();
         acknowledgment
+    }
+
+    fn is_too_old(&mut self, stamp: Time) -> bool {
+        let echo = self.echo;
+        stamp < echo && self.linux_rules().is_some_and(|rules| rules.is_too_old(stamp, echo))
+    }
+
+    /// Drops a packet whose timestamp is too old, and answers it (`tcp_validate_incoming`, `tcp_send_dupack`).
+    #[cold]
+    fn reject_by_linux(&mut self, sequence: u64) -> Option<Acknowledgment> {
+        if sequence < self.next {
+            self.linux_rules()?.enter_quick(MOST_QUICK);
+            if self.selective {
+                self.enter(sequence);
+            }
+        }
+        self.acknowledge_by_linux(false)
     }
 
     /// Takes note of a packet's marks; returns what they demand, and the ACK of the packets before it that they lead to.
@@ -190,7 +214,9 @@ impl Receiver {
     pub(in crate::receiver) fn on_timer_by_linux(&mut self) -> Option<Acknowledgment> {
         let rules = self.linux_rules()?;
         if rules.compressed == 0 && rules.due == Time::NEVER {
-            rules.delay_ms = (2 * rules.delay_ms).min(rules.rto_ms());
+            let longer = (2 * rules.delay_ms).min(rules.rto_ms());
+            // An answer that could have carried the ACK did not come.
+            rules.delay_ms = if std::mem::take(&mut rules.interactive) { LEAST_DELAY_MS } else { longer };
         }
         self.acknowledge_by_linux(true)
     }
@@ -292,6 +318,35 @@ mod tests {
                 Some((read, at(45))),
                 "{beyond} beyond the hole"
             );
+        }
+    }
+
+    /// Linux `inet_csk_in_pingpong_mode`, `tcp_delack_timer_handler`: after TLS's hello, ACKs wait for a second segment, or
+    /// for an answer, until none came in time.
+    #[test]
+    fn after_an_answer_no_ack_is_quick_until_one_was_late() {
+        let clock = Clock::new(1_000_000);
+        let at = |ms: u64| Time::from_ticks(1000 * ms);
+        let config =
+            ReceiverConfig { selective: true, linux: Some(LinuxReceiver::default()), ..ReceiverConfig::default() };
+        for (answers, quick) in [(false, [Some(1), Some(2), Some(3), Some(4)]), (true, [None, Some(2), None, Some(4)])]
+        {
+            let mut receiver = Receiver::new(&config, Dialect::Rfc, clock).with_path(at(10), Time::ZERO);
+            receiver.begin_transfer(at(0));
+            if answers {
+                receiver.answer_data();
+            }
+            let mut hear = |sequence: u64, now: u64, marks| {
+                receiver.on_data(at(now), sequence, at(now - 10), marks, 0).map(|ack| ack.next)
+            };
+            let heard = [0, 1, 2, 3].map(|sequence| hear(sequence, 20 + sequence, Marks::PSH));
+            assert_eq!(heard, quick, "{answers}");
+            assert_eq!(hear(4, 24, Marks::PSH), (!answers).then_some(5));
+            if answers {
+                assert_eq!((receiver.deadline(), receiver.on_timer().next), (at(24 + 1 + 40), 5));
+            }
+            let ack = receiver.on_data(at(70), 5, at(60), Marks::NONE, 0);
+            assert_eq!(ack.map(|ack| ack.next), Some(6), "{answers}");
         }
     }
 }

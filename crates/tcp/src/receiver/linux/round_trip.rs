@@ -29,9 +29,22 @@ impl LinuxAcks {
         }
     }
 
+    /// Returns whether a timestamp is older than the last one that was echoed by more than a millisecond, which a late
+    /// packet's is behind a retransmission that overtook it (PAWS, RFC 7323 section 5.2; `tcp_paws_discard`).
+    #[cold]
+    pub(super) fn is_too_old(&self, stamp: Time, echoed: Time) -> bool {
+        let [stamp, echoed] = [stamp, echoed].map(|time| self.common.milliseconds(time));
+        self.common.settings.timestamps && echoed > stamp + 1
+    }
+
     /// Takes note that the SYN is answered; the answers after the first one are copies of it.
     pub(in crate::receiver) fn answer_syn(&mut self, now: Time) {
         self.answered = self.answered.min(now);
+    }
+
+    /// Takes note that this end answers data within the shortest delay of an ACK (`tcp_event_data_sent`).
+    pub(in crate::receiver) fn answer_data(&mut self) {
+        self.interactive = true;
     }
 
     /// Takes note that the last ACK of the handshake arrives.
