@@ -51,7 +51,7 @@ pub(super) struct Demand {
     /// Whether quick ACKs follow, by Linux's rules.
     pub(super) quick: bool,
     /// Whether the packets before it need an ACK of their own, which echoes their marks, if one is delayed.
-    changes: bool,
+    pub(super) changes: bool,
 }
 
 impl EcnEcho {

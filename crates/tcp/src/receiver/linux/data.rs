@@ -137,6 +137,9 @@ impl Receiver {
         }
         let is_delayed = self.linux_rules().is_some_and(|rules| rules.delayed);
         let demand = self.take_marks(sequence, marks);
+        if demand.changes && is_delayed {
+            self.enter_announced();
+        }
         (demand, self.ack_of_earlier(demand, is_delayed))
     }
 
@@ -246,11 +249,9 @@ impl Receiver {
     #[inline(never)]
     fn acknowledgment_by_linux(&mut self) -> Acknowledgment {
         if let Some(rules) = self.linux_rules() {
-            let (announced, (bytes, report)) = (rules.announced, rules.runs.report(rules.plain_ack_bytes()));
+            let (bytes, report) = rules.runs.report(rules.plain_ack_bytes());
             self.ack_bytes = bytes;
-            if let (Some(window), true) = (Acknowledgment::window_in(announced), self.held & (UNREAD | LOGS) != 0) {
-                self.enter_window(window);
-            }
+            self.enter_announced();
             self.send_report(&report);
         }
         self.acknowledgment_with(self.own_window())
@@ -261,6 +262,15 @@ impl Receiver {
     pub(in crate::receiver) fn own_window(&self) -> u32 {
         let rules = self.rest.as_ref().and_then(|rest| rest.linux.as_ref());
         rules.filter(|_| self.held & LOGS == 0).map_or(0, |rules| rules.announced)
+    }
+
+    /// Enters the window that was chosen last in the journal, for an ACK that has the journal's number.
+    fn enter_announced(&mut self) {
+        if self.held & (UNREAD | LOGS) != 0 {
+            if let Some(window) = self.linux_rules().and_then(|rules| Acknowledgment::window_in(rules.announced)) {
+                self.enter_window(window);
+            }
+        }
     }
 
     /// Enters a window in the journal, if it is not the one that was entered last.
