@@ -95,6 +95,19 @@ def test_a_transfer_without_loss_takes_its_handshake_and_whole_round_trips(size:
         assert pairs["handshake_s"].predicted == pytest.approx(trips, abs=1e-3)
 
 
+def test_a_last_packet_with_the_fin_needs_no_round_trip_of_its_own() -> None:
+    """Linux sends it whatever cwnd is, so that eleven packets take as long as ten."""
+    found = {}
+    for size in (10, 11, 12, 31):
+        run = ackclock.run(transfer("linux-cubic", f"{size} pkt", handshake="tcp", close="tcp"), picture=False)
+        pairs = {pair.key: pair for pair in ackclock.compare(run).pairs if pair.model == "short-flow"}
+        assert abs(pairs["transfer_whole_rounds_s"].difference) < 1e-4
+        found[size] = pairs["transfer_whole_rounds_s"].simulated
+    packet_s = 1500 * 8 / 100e6
+    assert found[11] - found[10] == pytest.approx(packet_s, rel=1e-3)
+    assert found[12] - found[11] == pytest.approx(0.05, rel=0.05)
+
+
 def test_behind_a_hello_the_ack_of_an_odd_last_packet_is_late() -> None:
     """Linux's server answered the hello, so that it waits for a second packet or for more to answer."""
     found = {}

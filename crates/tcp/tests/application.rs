@@ -1,7 +1,7 @@
 //! Applications that write in bursts, and what a pause does to cwnd.
 
 use base::{Clock, Marks, Time};
-use tcp::{Ack, Actions, LossEvent, Segment, Selective, SelectiveConfig, SendBuffer, WritesConfig};
+use tcp::{Ack, Actions, Close, LossEvent, Pacing, Segment, Selective, SelectiveConfig, SendBuffer, WritesConfig};
 
 const CLOCK: Clock = Clock::PICOSECONDS;
 const ROUND_TRIP_S: f64 = 0.1;
@@ -133,4 +133,23 @@ fn a_send_buffer_limits_what_is_outstanding() {
     let mut path = Path::new(&SelectiveConfig { send_buffer: Some(grown), ..SelectiveConfig::default() });
     path.run(0.35);
     assert_eq!(path.sender.flight_size(), 80, "the buffer grows with cwnd");
+}
+
+/// `tcp_cwnd_test`: cwnd need not have room for the packet with the FIN, so that eleven take one round trip.
+#[test]
+fn the_last_packet_of_a_connection_that_closes_leaves_with_the_one_before() {
+    for (close, pacing) in [(Close::None, Pacing::None), (Close::Tcp, Pacing::None), (Close::Tcp, Pacing::Linux)] {
+        let config = SelectiveConfig { close, pacing, ..SelectiveConfig::default() };
+        let sizes = [9, 10, 11, 12].map(|size| {
+            let mut sender = Selective::new(&config, Some(size), CLOCK);
+            let mut sent = Sent::default();
+            sender.on_handshake(Time::ZERO, CLOCK.time(ROUND_TRIP_S), 0, true);
+            sender.on_start(Time::ZERO, &mut sent);
+            while sender.deadline() < CLOCK.time(ROUND_TRIP_S) {
+                sender.on_timer(sender.deadline(), &mut sent);
+            }
+            sent.0.len()
+        });
+        assert_eq!(sizes, if close == Close::Tcp { [9, 10, 11, 10] } else { [9, 10, 10, 10] }, "{close:?} {pacing:?}");
+    }
 }

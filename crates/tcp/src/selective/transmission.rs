@@ -44,7 +44,14 @@ impl Selective {
     pub(super) fn room_for_new(&self) -> u64 {
         let by_cwnd = u64::from(self.cwnd_packets().saturating_sub(self.board.in_flight()));
         let by_receiver = self.receiver_window.saturating_sub(u64::from(self.board.outstanding()));
-        (self.written.end() - self.board.nxt()).min(by_cwnd).min(by_receiver)
+        let room = (self.written.end() - self.board.nxt()).min(by_cwnd).min(by_receiver);
+        room + u64::from(room < by_receiver && self.ends_connection(self.board.nxt() + room))
+    }
+
+    /// Returns whether a packet has the FIN, for which cwnd need not have room (Linux `tcp_cwnd_test`).
+    #[inline(always)]
+    fn ends_connection(&self, sequence: u64) -> bool {
+        sequence + 1 == self.end && self.closes() && self.written.end() == self.end
     }
 
     /// Sends the new packets that the windows allow (Linux `tcp_write_xmit`); returns whether there were any.
@@ -55,7 +62,11 @@ impl Selective {
         let (before, cwnd) = (self.board.nxt(), self.cwnd_packets());
         let most = before + MOST_IN_FLIGHT + 1;
         let mut nxt = before;
-        while self.board.in_flight() < cwnd && self.may_send_new() && nxt < most && !self.pacer.blocks(now) {
+        while (self.board.in_flight() < cwnd || self.ends_connection(nxt))
+            && self.may_send_new()
+            && nxt < most
+            && !self.pacer.blocks(now)
+        {
             self.transmit_new(now, actions);
             nxt = self.board.nxt();
             if nxt == before + 1 {
@@ -79,7 +90,8 @@ impl Selective {
         let (before, cwnd) = (self.board.nxt(), self.cwnd_packets());
         let room = u64::from(cwnd.saturating_sub(self.board.in_flight()));
         let received = self.board.una().saturating_add(self.receiver_window);
-        let end = (before + room.min(MOST_IN_FLIGHT + 1)).min(self.written.end()).min(received);
+        let mut end = (before + room.min(MOST_IN_FLIGHT + 1)).min(self.written.end()).min(received);
+        end += u64::from(end < received && self.ends_connection(end));
         if end <= before {
             self.account_sent(0, cwnd);
             return false;
