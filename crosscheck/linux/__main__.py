@@ -15,7 +15,7 @@ from typing import Any
 from crosscheck.batch import MOST_SEEDS
 from crosscheck.linux import kernel, ours, recorded
 from crosscheck.linux.check import Case, Mark, Report, check, resolved, same_packets
-from crosscheck.linux.draw import draw, draw_asymmetric, draw_impaired, draw_managed
+from crosscheck.linux.draw import draw, draw_asymmetric, draw_impaired, draw_managed, draw_marked
 from crosscheck.linux.figures import compare
 from crosscheck.linux.paired import mean_differences
 from crosscheck.linux.path import UnplayableError, bottleneck_of
@@ -53,7 +53,8 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         default=6,
         help="how many drawn scenarios with drop-tail; half as many have an AQM or a scheduler, half as many a narrow "
-        "link for ACKs, and half as many losses by number or a delay that steps up (default %(default)s)",
+        "link for ACKs, half as many losses by number or a delay that steps up, and half as many DCTCP with marks and "
+        "losses (default %(default)s)",
     )
     parser.add_argument(
         "--starts",
@@ -104,6 +105,7 @@ def _drawn(seed: int, count: int) -> list[dict[str, Any]]:
         *(draw_managed(seed, number) for number in half),
         *(draw_asymmetric(seed, number) for number in half),
         *(draw_impaired(seed, number) for number in half),
+        *(draw_marked(seed, number) for number in half),
     ]
 
 

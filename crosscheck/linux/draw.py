@@ -165,6 +165,55 @@ def draw_impaired(seed: int, number: int) -> dict[str, Any]:
     }
 
 
+def draw_marked(seed: int, number: int) -> dict[str, Any]:
+    """Draw a scenario of DCTCP whose bottleneck marks, and which loses packets by their numbers behind it.
+
+    Parameters
+    ----------
+    seed, number : int
+        Choose the scenario; it is the same whatever else is drawn.
+
+    Returns
+    -------
+    dict
+        A scenario in the users' form: 10 to 200 Mbit/s, round trips of 0.5 to 20 ms, marks from a queueing delay of 0.2
+        to 5 ms on (CoDel's `ce_threshold`), one to four flows of dctcp with handshakes.
+    """
+    random = Mrg32k3a(seed + 32_452_843 * (number + 1))
+    rate_bps, packet_bytes = 8000 * round(_log_between(random, 10e6, 200e6) / 8000), 1500
+    delay_ms = round(_log_between(random, 0.25, 10), 3)
+    duration_s = min(30, max(4, round(MANAGED_PACKETS * packet_bytes * 8 / rate_bps)))
+    packets = rate_bps * duration_s // 8 // packet_bytes
+    rate = min(_log_between(random, 1e-4, 3e-3), 0.8 * MOST_LOST / packets)
+    lost = [packet for packet in range(200, packets) if random.uniform() < rate][:MOST_LOST] or [1000]
+    link = {"name": "bottleneck", "rate": f"{rate_bps} bit/s", "reverse": {"rate": "unlimited"}}
+    threshold = {"ce_threshold": f"{round(_log_between(random, 0.2, 5), 3)} ms"}
+    queue = managed("codel", ecn=True)
+    wire = {"name": "wire", "rate": "unlimited", "delay": f"{delay_ms} ms"}
+    flows = [
+        {
+            "name": f"flow{count + 1}",
+            "path": ["bottleneck", "wire"],
+            "return_path": ["bottleneck.reverse", "back"],
+            "packet": f"{packet_bytes} B",
+            "ack": f"{ACK_BYTES} B",
+            "start": f"{random.between(0.0, 0.3):.6f} s",
+            "tcp": {"preset": "linux-dctcp", "handshake": "tcp"},
+        }
+        for count in range(random.choice((1, 1, 2, 4)))
+    ]
+    return {
+        "title": f"seed{seed}-marked-{number:02d}",
+        "link": [
+            link | queue | {"queue": queue["queue"] | threshold},
+            wire | {"loss": {"model": "packets", "packets": lost, "applies_to": "data"}},
+            {"name": "back", "rate": "unlimited", "delay": f"{delay_ms} ms"},
+        ],
+        "flow": flows,
+        "run": _run(duration_s),
+    }
+
+
 def _bottleneck(random: Mrg32k3a, least_product: float) -> tuple[dict[str, Any], int, int, float]:
     """Draw a link with drop-tail, whose rate [bit/s] is given too; and the bytes of a packet and a round trip [ms]."""
     rate_bps = 8000 * round(_log_between(random, 1e6, 100e6) / 8000)

@@ -12,6 +12,7 @@ from crosscheck.linux.draw import (
     draw_asymmetric,
     draw_impaired,
     draw_managed,
+    draw_marked,
 )
 from crosscheck.linux.kernel import MOST_COMMAND_LINE
 from crosscheck.linux.translate import translate
@@ -94,3 +95,16 @@ def test_impaired_paths_have_losses_or_steps_and_all_controls_and_options() -> N
         assert {tcp.get(option) for tcp in options} == {None, False}
     assert {tcp.get("loss_detection") for tcp in options} == {None, "dupack"}
     assert draw_impaired(5, 17) == documents[17]
+
+
+def test_marked_paths_have_dctcp_marks_and_losses() -> None:
+    documents = [draw_marked(5, number) for number in range(40)]
+    for document in documents:
+        experiment = translate(resolve(load(document)).to_dict())
+        assert experiment.rate_bps % 8 == 0, "HTB counts bytes a second"
+        assert {flow.control for flow in experiment.flows} == {"dctcp"}
+        assert "ce_threshold" in experiment.options["aqm"]
+        assert 1 <= experiment.options["wire"].count(",") + 1 <= MOST_LOST
+        assert len(experiment.options["wire"]) < MOST_COMMAND_LINE
+    assert {len(document["flow"]) for document in documents} == {1, 2, 4}
+    assert draw_marked(5, 17) == documents[17] != draw_marked(5, 18)
