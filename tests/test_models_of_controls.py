@@ -95,11 +95,12 @@ def test_a_transfer_without_loss_takes_its_handshake_and_whole_round_trips(size:
         assert pairs["handshake_s"].predicted == pytest.approx(trips, abs=1e-3)
 
 
-def test_a_last_packet_with_the_fin_needs_no_round_trip_of_its_own() -> None:
-    """Linux sends it whatever cwnd is, so that eleven packets take as long as ten."""
+@pytest.mark.parametrize("handshake", ["tcp", "tls"])
+def test_a_last_packet_with_the_fin_needs_no_round_trip_of_its_own(handshake: str) -> None:
+    """Linux sends it whatever cwnd is, so that eleven packets take as long as ten, and answers it at once."""
     found = {}
-    for size in (10, 11, 12, 31):
-        run = ackclock.run(transfer("linux-cubic", f"{size} pkt", handshake="tcp", close="tcp"), picture=False)
+    for size in (10, 11, 12, 15, 31):
+        run = ackclock.run(transfer("linux-cubic", f"{size} pkt", handshake=handshake, close="tcp"), picture=False)
         pairs = {pair.key: pair for pair in ackclock.compare(run).pairs if pair.model == "short-flow"}
         assert abs(pairs["transfer_whole_rounds_s"].difference) < 1e-4
         found[size] = pairs["transfer_whole_rounds_s"].simulated

@@ -166,7 +166,8 @@ impl Connection {
             Event::Restart { idle } => {
                 let since = self.now;
                 self.now += Time::from_ticks(idle);
-                let restart = Restart { now: self.now, idle_since: since, app_limited: idle.is_multiple_of(2) };
+                let restart =
+                    Restart { now: self.now, idle_since: since, app_limited: idle.is_multiple_of(2), nxt: self.una };
                 self.control.on_restart(&restart, &mut self.window);
             }
         }

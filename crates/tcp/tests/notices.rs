@@ -141,6 +141,20 @@ fn a_recovery_ends_whether_it_was_undone_or_not() {
     }
 }
 
+/// The bit of ECE is one of a counter with AccECN (RFC 9768), which begins with it: no packet was marked.
+#[test]
+fn a_late_duplicate_with_a_counter_reduces_nothing() {
+    let writes = WritesConfig { packets: 5, interval_s: 1.0 };
+    let mut stage =
+        Stage::new(SelectiveConfig { writes: Some(writes), ecn: Ecn::Accurate, ..SelectiveConfig::default() });
+    stage.run(350);
+    let counter = Marks::of_ace(5);
+    assert!(counter.has(Marks::ECE));
+    stage.hear(360, 100, 5, None, counter);
+    stage.hear(460, 100, 5, Some((4, 5, true)), counter);
+    assert_eq!((stage.sender.state(), stage.heard.take()), (State::Open, vec![]));
+}
+
 /// Linux `tcp_ack`, `no_queue`: the report that the probe was a duplicate comes when all is acknowledged.
 #[test]
 fn a_probe_that_was_not_needed_reduces_nothing() {

@@ -128,14 +128,15 @@ def _ack_delays_s(scene: Scene, packets: int, probability: float) -> float:
 
     The first one is delayed if the first window is too small for an ACK, Cardwell's E[T_delack]. The last one is if the
     packets behind the ACK before it are too few; with losses they are unknown. Linux's receivers acknowledge the
-    packets of short transfers at once, unless they answered a hello before.
+    packets of short transfers at once, unless they answered a hello before; and any acknowledges a FIN at once.
     """
     sender, receiver = scene.flow.tcp.sender, scene.flow.tcp.receiver
+    is_known = probability == 0.0 and not _closes(scene)
     if receiver.linux is not None:
-        return LINUX_ACK_DELAY_S if probability == 0.0 and _acknowledges_pairs(scene) and packets % 2 > 0 else 0.0
+        return LINUX_ACK_DELAY_S if is_known and _acknowledges_pairs(scene) and packets % 2 > 0 else 0.0
     first = sender.initial_window < receiver.ack_every
     rest = packets - int(sender.initial_window) if first else packets
-    last = probability == 0.0 and rest > 0 and rest % receiver.ack_every > 0
+    last = is_known and rest > 0 and rest % receiver.ack_every > 0
     return receiver.ack_delay_s * (first + last)
 
 
@@ -144,13 +145,19 @@ def _whole_rounds_s(scene: Scene, packets: int) -> float:
     tcp, rate = scene.flow.tcp, _rate(scene)
     limit = min(scene.most_in_flight, LARGE_WINDOW)
     # A last packet with the FIN leaves with the one before it, whatever cwnd is (`tcp_cwnd_test`).
-    free = int(isinstance(tcp.sender, SelectiveSettings) and tcp.sender.close == "tcp" and packets > 1)
+    free = int(_closes(scene) and packets > 1)
     rounds, left, window = _whole_acks(scene, packets - free, min(limit, rate * scene.round_trip_s))
     found = classics.lossless_transfer_time(
         left, scene.round_trip_s, rate, limit, initial_window=window, packets_per_ack=tcp.packets_per_ack
     )
-    waits_s = _ack_delays_s(scene, packets, 0.0) + _waits_for_pairs_s(scene, packets)
+    waits_s = _ack_delays_s(scene, packets, 0.0) + _waits_for_pairs_s(scene, packets - free)
     return rounds * scene.round_trip_s + float(found) + free / rate + waits_s
+
+
+def _closes(scene: Scene) -> bool:
+    """Return whether the last packet has a FIN."""
+    sender = scene.flow.tcp.sender
+    return isinstance(sender, SelectiveSettings) and sender.close == "tcp"
 
 
 def _acknowledges_pairs(scene: Scene) -> bool:

@@ -334,7 +334,7 @@ mod tests {
         cubic.on_congestion(Signal::Loss, CLOCK.time(1.0), &Window { cwnd: 142.0, ssthresh: 100.0 });
         run(cubic.as_mut(), &mut window, 1.0, 3.0);
         let mut busy = (cubic.clone(), window);
-        let restart = Restart { now: CLOCK.time(63.0), idle_since: CLOCK.time(3.0), app_limited: true };
+        let restart = Restart { now: CLOCK.time(63.0), idle_since: CLOCK.time(3.0), app_limited: true, nxt: 0 };
         cubic.on_restart(&restart, &mut Window { cwnd: 10.0, ssthresh: 10.0 });
         let idle = run(cubic.as_mut(), &mut window, 63.0, 66.0);
         assert_eq!(idle, run(busy.0.as_mut(), &mut busy.1, 3.0, 6.0));

@@ -347,7 +347,7 @@ mod tests {
         let (mut idle, mut idle_window) = (cubic.clone(), window);
         let (mut limited, mut limited_window) = (cubic.clone(), window);
         let busy = run(&mut cubic, &mut window, 2.0, 4.0, 0.1);
-        let restart = Restart { now: CLOCK.time(62.0), idle_since: CLOCK.time(2.0), app_limited: true };
+        let restart = Restart { now: CLOCK.time(62.0), idle_since: CLOCK.time(2.0), app_limited: true, nxt: 0 };
         idle.on_restart(&restart, &mut Window { cwnd: 10.0, ssthresh: 10.0 });
         let after_idle = run(&mut idle, &mut idle_window, 62.0, 64.0, 0.1);
         for step in 1..=600 {

@@ -114,6 +114,8 @@ pub struct Restart {
     pub idle_since: Time,
     /// Whether the application had nothing to send meanwhile.
     pub app_limited: bool,
+    /// SND.NXT before the transmission.
+    pub nxt: u64,
 }
 
 /// Services of the sender that a congestion control asks for.

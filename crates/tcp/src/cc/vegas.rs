@@ -6,6 +6,7 @@ use base::Time;
 use super::common::{half, Common};
 use super::kernel::packets;
 use super::{AckSample, CongestionControl, Parameter, Restart, Settings, Signal, StartProgress, Window};
+use crate::State as Congestion;
 
 /// Numbers that scenarios may set.
 pub(super) const PARAMETERS: [Parameter; 3] = [
@@ -29,12 +30,30 @@ struct State {
     /// Smallest round trip and number of round trips of the round.
     round: (u64, u32),
     round_end: u64,
-    /// Whether the sender was in state Open at the last ACK.
-    open: bool,
+    /// State of congestion at the last ACK or timeout.
+    congestion: Congestion,
+    /// Whether it counts what is in the queue, and is not Reno (`doing_vegas_now`).
+    on: bool,
 }
 
 impl State {
-    const START: State = State { base: u64::MAX, round: (u64::MAX, 0), round_end: 0, open: true };
+    const START: State =
+        State { base: u64::MAX, round: (u64::MAX, 0), round_end: 0, congestion: Congestion::Open, on: true };
+
+    /// Begins a round that ends with the packets before `nxt` (`vegas_enable`).
+    fn begin(&mut self, nxt: u64) {
+        (self.on, self.round_end, self.round) = (true, nxt, State::START.round);
+    }
+
+    /// Enters a state of congestion (`tcp_vegas_state`).
+    fn enter(&mut self, congestion: Congestion, nxt: u64) {
+        if self.congestion != congestion {
+            (self.congestion, self.on) = (congestion, false);
+            if congestion == Congestion::Open {
+                self.begin(nxt);
+            }
+        }
+    }
 }
 
 /// Creates Vegas's control, as of the start of a connection.
@@ -83,15 +102,11 @@ impl CongestionControl for Vegas {
             state.base = state.base.min(rtt);
             state.round = (state.round.0.min(rtt), state.round.1 + 1);
         }
-        if ack.is_open() && !state.open {
-            state.round_end = ack.nxt;
-            state.round = State::START.round;
-        }
-        state.open = ack.is_open();
+        state.enter(ack.state, ack.nxt);
         if !ack.may_grow {
             return;
         }
-        if !ack.is_open() {
+        if !state.on {
             self.common.grow_as_reno(ack, window);
         } else if ack.una > state.round_end {
             state.round_end = ack.nxt;
@@ -109,11 +124,13 @@ impl CongestionControl for Vegas {
 
     fn on_timeout(&mut self, now: Time, nxt: u64) {
         self.common.on_timeout(now, nxt);
+        self.state.enter(Congestion::Loss, nxt);
     }
 
-    fn on_restart(&mut self, _restart: &Restart, _window: &mut Window) {
-        // The path may be another one after an idle time.
-        self.state = State { round_end: self.state.round_end, open: self.state.open, ..State::START };
+    fn on_restart(&mut self, restart: &Restart, _window: &mut Window) {
+        // The path may be another one after an idle time (`tcp_vegas_init`).
+        self.state.base = State::START.base;
+        self.state.begin(restart.nxt);
     }
 
     fn start_progress(&self) -> StartProgress {
@@ -145,7 +162,7 @@ mod tests {
 
     fn after_samples(cwnd: f64, ssthresh: f64, round: (u64, u32)) -> Window {
         let settings = Settings { slow_start: SlowStart::Standard, ..Settings::linux(CLOCK) };
-        let state = State { base: 100_000, round, round_end: 10, open: true };
+        let state = State { base: 100_000, round, round_end: 10, ..State::START };
         let limits = PARAMETERS.map(|parameter| round_to_u64(parameter.default));
         let mut vegas = Vegas { common: Common::new(&settings), limits, state };
         let mut window = Window { cwnd, ssthresh };

@@ -6,6 +6,7 @@ use base::{Clock, Time};
 
 use super::{Selective, State};
 use crate::actions::Actions;
+use crate::cc::Window;
 use crate::{Pacing, MOST_IN_FLIGHT};
 
 /// Packets at the start of a connection that are not paced.
@@ -126,9 +127,10 @@ impl Selective {
     /// Sets the pacing rate of a new connection. One by the window is that of the answer to the SYN, which comes before the
     /// initial window is known (`tcp_rcv_synsent_state_process`, `tcp_init_transfer`).
     pub(super) fn start_pacing(&mut self) {
-        let cwnd = std::mem::replace(&mut self.window.cwnd, FIRST_WINDOW);
+        let first = Window { cwnd: FIRST_WINDOW, ssthresh: f64::INFINITY };
+        let window = std::mem::replace(&mut self.window, first);
         self.update_pacing();
-        self.window.cwnd = cwnd;
+        self.window = window;
     }
 
     /// Sets the pacing rate: the control's own, or a multiple of cwnd in a round trip (`tcp_update_pacing_rate`).
@@ -198,7 +200,7 @@ impl Selective {
     ///
     /// Each departure sets the timer again, for an instant that depends on the last one alone; `expiry` is one before which
     /// no timer fires that the departures so far have set. The buffer has no more room than when the pacer began to hold
-    /// packets back: cwnd is the same, and was not all in flight then.
+    /// packets back: cwnd is the same, and was not all in flight then, unless a FIN alone is left.
     #[inline(never)]
     pub(super) fn depart_ahead(&mut self, mut expiry: Time, room: u64, actions: &mut impl Actions) -> bool {
         if room == 0 || !actions.leave_clock(self.pacer.release) {

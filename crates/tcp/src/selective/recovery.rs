@@ -1,5 +1,6 @@
 //! The states of congestion, and the reduction of the window (Linux `tcp_fastretrans_alert`, `tcp_cwnd_reduction`).
 
+use base::cast::{to_index, to_u32};
 use base::Time;
 
 use super::detection::Seen;
@@ -32,8 +33,10 @@ impl Selective {
     #[cold]
     pub(super) fn on_ack_of_nothing(&mut self, now: Time, ack: &Ack<'_>, actions: &mut impl Actions) {
         self.heard = now - ack.waited;
-        let (una, mut seen) = (self.board.una(), Seen::default());
+        let (una, delivered, mut seen) = (self.board.una(), self.board.delivered, Seen::default());
         self.take_in(now, ack, &mut seen);
+        self.read_ace(ack, to_u32(to_index(self.board.delivered - delivered)), &mut seen);
+        self.control.measure(&self.sample(now, delivered, 0, &seen));
         if seen.duplicate {
             self.react(now, una, ack, &mut seen, actions);
         }

@@ -169,7 +169,7 @@ impl Selective {
     #[cold]
     fn start_flight(&mut self, now: Time) {
         let app_limited = self.rules.needs.rate && self.rate.as_ref().is_some_and(|rate| rate.is_limited());
-        let restart = Restart { now, idle_since: self.last_sent, app_limited };
+        let restart = Restart { now, idle_since: self.last_sent, app_limited, nxt: self.board.nxt() };
         self.control.on_restart(&restart, &mut self.window);
         if self.rules.needs.pacing {
             // A rate by the window stays until the next ACK.

@@ -121,13 +121,16 @@ impl Receiver {
     /// Drops a packet whose timestamp is too old, and answers it (`tcp_validate_incoming`, `tcp_send_dupack`).
     #[cold]
     fn reject_by_linux(&mut self, sequence: u64) -> Option<Acknowledgment> {
+        let rules = self.linux_rules()?;
+        // An ACK that waits is sent with it.
+        let scheduled = rules.delayed || rules.compressed > 0;
         if sequence < self.next {
             self.linux_rules()?.enter_quick(MOST_QUICK);
             if self.selective {
                 self.enter(sequence);
             }
         }
-        self.acknowledge_by_linux(false)
+        self.acknowledge_by_linux(scheduled)
     }
 
     /// Takes note of a packet's marks; returns what they demand, and the ACK of the packets before it that they lead to.
