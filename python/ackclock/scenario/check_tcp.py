@@ -65,6 +65,8 @@ def _writes_faults(places: Places, location: Location, flow: Flow, writes: Write
         hint = f'start from preset = "{MACHINES["selective"].preset}"'
         yield places.fault(location, f"is not for the sender that has {chosen}", given=None, hint=hint)
     if (writes.every is None) == (writes.rate is None):
+        if writes.every is None and any(places.value((*location, name)) is not None for name in ("every", "rate")):
+            return  # the one that is given has a fault of its own
         problem = "needs `every` or `rate`" if writes.every is None else "has `every` and `rate`"
         yield places.fault(location, problem, given=None, allowed="one of the two")
         return
