@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use base::{Clock, Marks, Time};
 use tcp::cc::{AckSample, CongestionControl, Provided, Provider, Restart, Signal, Window};
-use tcp::{Ack, Actions, Ecn, LossEvent, Segment, Selected, Selective, SelectiveConfig, State, WritesConfig};
+use tcp::{Ack, Actions, Ecn, LossEvent, Pacing, Segment, Selected, Selective, SelectiveConfig, State, WritesConfig};
 
 /// Events that a control heard of.
 #[derive(Clone, Debug, Default)]
@@ -171,5 +171,17 @@ fn a_probe_that_was_not_needed_reduces_nothing() {
         assert_eq!(stage.sent.0.len(), 11);
         stage.hear(1200, 1100, 10, None, Marks::NONE);
         assert_eq!(stage.heard.take(), heard, "{duplicate}");
+    }
+}
+
+/// Linux `tcp_update_pacing_rate` in `tcp_ack` of the answer to the SYN: neither the initial window nor an ssthresh is known.
+#[test]
+fn the_first_pacing_rate_is_that_of_ten_packets_in_slow_start() {
+    for (initial_window, initial_ssthresh) in [(10.0, None), (32.0, None), (10.0, Some(12.0)), (2.0, None)] {
+        let config =
+            SelectiveConfig { pacing: Pacing::Linux, initial_window, initial_ssthresh, ..SelectiveConfig::default() };
+        let stage = Stage::new(config);
+        // Twice ten packets of 1448 bytes in 100 ms.
+        assert_eq!(stage.sender.pacing_rate(), Some(289_600), "{initial_window} {initial_ssthresh:?}");
     }
 }

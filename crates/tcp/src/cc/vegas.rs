@@ -192,4 +192,26 @@ mod tests {
         assert_eq!(after_samples(50.0, 20.0, (200_000, 3)).cwnd, 49.0);
         assert_eq!(after_samples(50.0, 100.0, (200_000, 2)).cwnd, 51.0);
     }
+
+    /// `tcp_vegas_init`: Vegas begins again with the first retransmission after a timeout, so that above ssthresh the window
+    /// waits for the end of a round; without it the window would grow as Reno's.
+    #[test]
+    fn it_goes_on_with_the_retransmission_after_a_timeout() {
+        for (restarts, grown) in [(true, 10.0), (false, 11.0)] {
+            let mut vegas = new(&Settings { slow_start: SlowStart::Standard, ..Settings::linux(CLOCK) });
+            let mut window = Window { cwnd: 10.0, ssthresh: 5.0 };
+            let now = CLOCK.time(1.0);
+            vegas.on_timeout(now, 60);
+            if restarts {
+                let restart = Restart { now, idle_since: now, app_limited: false, nxt: 60 };
+                vegas.on_restart(&restart, &mut window);
+            }
+            for una in 11..22 {
+                let of_loss = Congestion::Loss;
+                let ack = AckSample { una, nxt: 60, state: of_loss, ..crate::cc::tests::ack(CLOCK.time(1.1), 1) };
+                vegas.on_ack(&ack, &mut window);
+            }
+            assert_eq!(window.cwnd, grown, "{restarts}");
+        }
+    }
 }
