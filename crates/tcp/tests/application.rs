@@ -103,6 +103,17 @@ fn a_pause_brings_cwnd_down() {
     assert_eq!(of(false, 9.0), (90.0, 90.0, f64::INFINITY));
 }
 
+/// `tcp_update_pacing_rate` is called for ACKs alone: the burst behind a pause leaves at the rate before it.
+#[test]
+fn the_pacing_rate_stays_over_a_pause() {
+    let mut path = Path::new(&SelectiveConfig { pacing: Pacing::Linux, idle_restart: true, ..config(80, 9.0) });
+    path.run(8.9);
+    let (cwnd, rate) = (path.sender.cwnd(), path.sender.pacing_rate());
+    path.run(9.0);
+    assert!(cwnd > 20.0 && path.sender.cwnd() == 10.0, "{cwnd}");
+    assert_eq!(path.sender.pacing_rate(), rate);
+}
+
 /// `tcp_current_ssthresh`: three quarters of the cwnd before the pause are reached again in slow start.
 #[test]
 fn ssthresh_keeps_what_a_pause_takes() {

@@ -32,7 +32,7 @@ struct State {
     round_end: u64,
     /// State of congestion at the last ACK or timeout.
     congestion: Congestion,
-    /// Whether it counts what is in the queue, and is not Reno (`doing_vegas_now`).
+    /// Whether Vegas sets the window, by the packets in the queue, and not Reno (`doing_vegas_now`).
     on: bool,
 }
 
@@ -207,8 +207,8 @@ mod tests {
                 vegas.on_restart(&restart, &mut window);
             }
             for una in 11..22 {
-                let of_loss = Congestion::Loss;
-                let ack = AckSample { una, nxt: 60, state: of_loss, ..crate::cc::tests::ack(CLOCK.time(1.1), 1) };
+                let other = crate::cc::tests::ack(CLOCK.time(1.1), 1);
+                let ack = AckSample { una, nxt: 60, state: Congestion::Loss, ..other };
                 vegas.on_ack(&ack, &mut window);
             }
             assert_eq!(window.cwnd, grown, "{restarts}");

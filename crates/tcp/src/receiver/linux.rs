@@ -63,8 +63,8 @@ pub(super) struct LinuxAcks {
     quick: u8,
     /// Whether a segment in order since the last ACK had PSH (`ICSK_ACK_PUSHED`).
     pushed: bool,
-    /// Whether this end answered what it had received, so that it sends no quick ACKs, nor one of its own for a segment with
-    /// PSH: the next answer may carry it (`inet_csk_in_pingpong_mode`).
+    /// Whether the receiver has answered data with data, so that it waits for the next answer to carry an ACK: it sends no quick
+    /// ACKs then, and none at once for a segment with PSH (`inet_csk_in_pingpong_mode`).
     interactive: bool,
     /// Whether the receiver delays an ACK at present (`ICSK_ACK_TIMER`).
     delayed: bool,

@@ -32,11 +32,10 @@ impl Receiver {
         echo_age: u32,
     ) -> Option<u32> {
         let (sequence, selective) = (self.next, self.selective);
-        let echo = self.echo;
-        let rules = self.rest.as_mut()?.linux.as_mut()?;
-        if stamp < echo && rules.is_too_old(stamp, echo) {
+        if self.is_too_old(stamp) {
             return self.reject_by_linux(sequence).map(|acknowledgment| acknowledgment.journal);
         }
+        let rules = self.rest.as_mut()?.linux.as_mut()?;
         rules.sample_rtt(now, stamp, echo_age);
         if sequence <= rules.acked && stamp >= self.echo {
             self.echo = stamp;
@@ -113,6 +112,8 @@ impl Receiver {
         acknowledgment
     }
 
+    /// Returns whether a packet's timestamp is so old that the packet is dropped.
+    #[inline(always)]
     fn is_too_old(&mut self, stamp: Time) -> bool {
         let echo = self.echo;
         stamp < echo && self.linux_rules().is_some_and(|rules| rules.is_too_old(stamp, echo))
