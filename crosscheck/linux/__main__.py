@@ -15,7 +15,15 @@ from typing import Any
 from crosscheck.batch import MOST_SEEDS
 from crosscheck.linux import kernel, ours, recorded
 from crosscheck.linux.check import Case, Mark, Report, check, resolved, same_packets
-from crosscheck.linux.draw import draw, draw_asymmetric, draw_impaired, draw_managed, draw_marked
+from crosscheck.linux.draw import (
+    SCRIPTED,
+    draw,
+    draw_asymmetric,
+    draw_impaired,
+    draw_managed,
+    draw_marked,
+    draw_scripted,
+)
 from crosscheck.linux.figures import compare
 from crosscheck.linux.paired import mean_differences
 from crosscheck.linux.path import UnplayableError, bottleneck_of
@@ -53,8 +61,8 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         default=6,
         help="how many drawn scenarios with drop-tail; half as many have an AQM or a scheduler, half as many a narrow "
-        "link for ACKs, half as many losses by number or a delay that steps up, and half as many DCTCP with marks and "
-        "losses (default %(default)s)",
+        "link for ACKs, half as many losses by number or a delay that steps up, half as many DCTCP with marks and "
+        "losses, and as many are of one flow whose packets should all be the kernel's (default %(default)s)",
     )
     parser.add_argument(
         "--starts",
@@ -81,7 +89,7 @@ def _all(options: argparse.Namespace) -> int:
         _say(f"seed {seed}: python -m crosscheck.linux --seed {seed} --fresh {options.fresh}")
     cases = [
         *_recorded_cases(),
-        *(Case(one["title"], resolved(one)) for one in _drawn(seed, options.fresh)),
+        *(Case(one["title"], resolved(one), exact=SCRIPTED in one["title"]) for one in _drawn(seed, options.fresh)),
     ]
     wanted = [case for case in cases if options.only in case.name]
     if not wanted:
@@ -98,7 +106,7 @@ def _all(options: argparse.Namespace) -> int:
 
 
 def _drawn(seed: int, count: int) -> list[dict[str, Any]]:
-    """Draw as many scenarios with drop-tail, and half as many of each other kind."""
+    """Draw as many scenarios with drop-tail, and of single flows, and half as many of each other kind."""
     half = range((count + 1) // 2)
     return [
         *(draw(seed, number) for number in range(count)),
@@ -106,6 +114,7 @@ def _drawn(seed: int, count: int) -> list[dict[str, Any]]:
         *(draw_asymmetric(seed, number) for number in half),
         *(draw_impaired(seed, number) for number in half),
         *(draw_marked(seed, number) for number in half),
+        *(draw_scripted(seed, number) for number in range(count)),
     ]
 
 

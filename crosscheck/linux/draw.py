@@ -23,6 +23,10 @@ MANAGED_PACKETS = 40_000
 """Packets of a drawn run with one of these queues, or with losses or delays that change."""
 OLDER_CONTROLS = ("vegas", "westwood", "htcp", "hybla", "illinois", "scalable", "highspeed")
 """Linux's other congestion controls."""
+SCRIPTED = "scripted"
+"""Part of the names of paths whose packets should all be the kernel's."""
+MIXING = 10
+"""Random numbers that are left out, as the first ones of seeds that are close are close too."""
 MOST_LOST = 300
 """Most packets that a drawn path loses by their numbers, which the guest reads on its command line."""
 LARGE_BUFFERS = {"receive_buffer": f"{BUFFER_BYTES} B", "receive_buffer_max": f"{MOST_BUFFER_BYTES} B"}
@@ -137,7 +141,8 @@ def draw_impaired(seed: int, number: int) -> dict[str, Any]:
         bandwidth-delay product with drop-tail, one or two flows of any of Linux's congestion controls with handshakes,
         some of them without RACK, tail loss probes, F-RTO or timestamps, or with another initial window. Packets are
         lost one by one or in bursts, or the delay steps up by 10 to 600 ms, in half of these for a while; then some are
-        without SACK too.
+        without SACK too. (Without it one ACK may let a hundred lost packets out, of which the kernel sends some later:
+        its host's queue is small.)
     """
     random = Mrg32k3a(seed + 611_953 * (number + 1))
     link, rate_bps, packet_bytes, trip_ms = _bottleneck(random, 0.3)
@@ -150,11 +155,9 @@ def draw_impaired(seed: int, number: int) -> dict[str, Any]:
         for count, trip in enumerate(trips_ms, 1)
     ]
     counts = range(1, len(trips_ms) + 1)
-    flows = [_impaired_flow(random, count, tcp, packet_bytes, duration_s / 8) for count in counts]
+    flows = [_drawn_impaired_flow(random, count, tcp, packet_bytes, duration_s / 8) for count in counts]
     impairment = _impairment(random, int(rate_bps * duration_s / 8 / packet_bytes), duration_s)
     if "loss" in impairment:
-        # What loses packets by number copies them, so that those beyond a hole share no memory, and the window that is
-        # announced with it decides which ACKs are duplicates where there is no SACK.
         for flow in flows:
             flow["tcp"].pop("sack", None)
     return {
@@ -214,6 +217,47 @@ def draw_marked(seed: int, number: int) -> dict[str, Any]:
     }
 
 
+def draw_scripted(seed: int, number: int) -> dict[str, Any]:
+    """Draw a scenario of one flow whose packets should be the kernel's, each of them.
+
+    Parameters
+    ----------
+    seed, number : int
+        Choose the scenario; it is the same whatever else is drawn.
+
+    Returns
+    -------
+    dict
+        A scenario in the users' form: 30 to 1500 packets of 1500 bytes at 1 to 8 Mbit/s, round trips of 4 to 250 ms and
+        a buffer that is never full. Packets are lost by their numbers, singly or in bursts, or the delay goes up and
+        down. The flow has any control that draws no random numbers, with options that a host may have; without SACK
+        only where the delay changes, as in `draw_impaired`. Faster links would show in which slack a timer of the
+        kernel's for held ACKs expires.
+    """
+    random = Mrg32k3a(seed + 4_256_233 * (number + 1))
+    for _ in range(MIXING):
+        random.uniform()
+    rate_bps = 8000 * round(_log_between(random, 1e6, 8e6) / 8000)
+    trip_ms, size = round(_log_between(random, 4, 250), 3), round(_log_between(random, 30, 1500))
+    tcp, kind = _options(random), random.choice(("losses", "bursts", "steps"))
+    if kind == "steps":
+        impairment = _changes(random, size * 12_000 / rate_bps + trip_ms / 100)
+    else:
+        lost = _single(random, size + size // 3, 0.15) if kind == "losses" else _bursts(random, size + 10)
+        impairment = _lost(lost)
+        tcp.pop("sack", None)
+    forward_ms = round(trip_ms / 2, 3)
+    links = [
+        {"name": "bottleneck", "rate": f"{rate_bps} bit/s", "buffer": "20000 pkt", "reverse": {"rate": "unlimited"}},
+        {"name": "wire", "rate": "unlimited", "delay": f"{forward_ms} ms"} | impairment,
+        {"name": "back1", "rate": "unlimited", "delay": f"{trip_ms - forward_ms:.3f} ms"},
+    ]
+    control = random.choice(("cubic", "reno", "cubic", "reno", *OLDER_CONTROLS))
+    flow = _impaired_flow(1, tcp | {"congestion_control": control}, 1500, 0.1) | {"size": f"{size} pkt"}
+    run = {"duration": "30 s", "warmup": "0.1 s"}
+    return {"title": f"seed{seed}-{SCRIPTED}-{number:02d}", "link": links, "flow": [flow], "run": run}
+
+
 def _bottleneck(random: Mrg32k3a, least_product: float) -> tuple[dict[str, Any], int, int, float]:
     """Draw a link with drop-tail, whose rate [bit/s] is given too; and the bytes of a packet and a round trip [ms]."""
     rate_bps = 8000 * round(_log_between(random, 1e6, 100e6) / 8000)
@@ -233,13 +277,16 @@ def _run(duration_s: int) -> dict[str, Any]:
     return {"duration": f"{duration_s} s", "warmup": f"{duration_s / 4} s"}
 
 
-def _impaired_flow(
+def _drawn_impaired_flow(
     random: Mrg32k3a, number: int, tcp: dict[str, Any], packet_bytes: int, latest_s: float
 ) -> dict[str, Any]:
-    ack_bytes = ACK_BYTES if tcp.get("timestamps", True) else ACK_BYTES - 12
     start_s = random.between(0.0, latest_s)
     control = random.choice((*CONTROLS, *CONTROLS, *OLDER_CONTROLS))
-    own = {"preset": "linux-cubic", "congestion_control": control, "handshake": "tcp"}
+    return _impaired_flow(number, {"congestion_control": control} | tcp, packet_bytes, start_s)
+
+
+def _impaired_flow(number: int, tcp: dict[str, Any], packet_bytes: int, start_s: float) -> dict[str, Any]:
+    ack_bytes = ACK_BYTES if tcp.get("timestamps", True) else ACK_BYTES - 12
     return {
         "name": f"flow{number}",
         "path": ["bottleneck", "wire"],
@@ -247,7 +294,7 @@ def _impaired_flow(
         "packet": f"{packet_bytes} B",
         "ack": f"{ack_bytes} B",
         "start": f"{start_s:.6f} s",
-        "tcp": own | tcp | LARGE_BUFFERS,
+        "tcp": {"preset": "linux-cubic", "handshake": "tcp"} | tcp | LARGE_BUFFERS,
     }
 
 
@@ -271,15 +318,39 @@ def _impairment(random: Mrg32k3a, packets: int, duration_s: int) -> dict[str, An
         last = [[f"{back_s} s", "0 s"]] if random.integer(0, 1) else []
         steps = [["0 s", "0 s"], [f"{at_s} s", f"{extra_ms} ms"], *last]
         return {"delay_process": {"kind": "steps", "steps": steps}}
+    return _lost(_single(random, packets, 3e-2) if kind == "losses" else _bursts(random, packets))
+
+
+def _single(random: Mrg32k3a, packets: int, most: float) -> set[int]:
+    """Draw packets that are lost with one probability each, at most `most`."""
+    rate = min(_log_between(random, 1e-4 if most < 0.1 else 2e-3, most), 0.8 * MOST_LOST / packets)
+    return {packet for packet in range(1, packets) if random.uniform() < rate}
+
+
+def _bursts(random: Mrg32k3a, packets: int) -> set[int]:
+    """Draw packets that are lost in bursts."""
     lost = set()
-    if kind == "losses":
-        rate = min(_log_between(random, 1e-4, 3e-2), 0.8 * MOST_LOST / packets)
-        lost = {packet for packet in range(1, packets) if random.uniform() < rate}
-    else:
-        for _ in range(random.integer(1, 6)):
-            first, rate = random.integer(1, packets), random.between(0.2, 1.0)
-            lost |= {first + later for later in range(random.integer(1, 50)) if random.uniform() < rate}
-    return {"loss": {"model": "packets", "packets": sorted(lost)[:MOST_LOST] or [1], "applies_to": "data"}}
+    for _ in range(random.integer(1, 6)):
+        first, rate = random.integer(1, packets), random.between(0.2, 1.0)
+        lost |= {first + later for later in range(random.integer(1, 50)) if random.uniform() < rate}
+    return lost
+
+
+def _lost(packets: set[int]) -> dict[str, Any]:
+    return {"loss": {"model": "packets", "packets": sorted(packets)[:MOST_LOST] or [1], "applies_to": "data"}}
+
+
+def _changes(random: Mrg32k3a, duration_s: float) -> dict[str, Any]:
+    """Draw one to three instants at which the delay becomes another one, or the first one again."""
+    steps, at_s = [["0 s", "0 s"]], 0.0
+    for _ in range(random.integer(1, 3)):
+        at_s = round(at_s + 0.01 + random.between(0.05, 0.5) * duration_s, 3)
+        extra_ms = round(_log_between(random, 5, 500), 1) if random.integer(0, 2) else 0.0
+        if extra_ms or steps[-1][1] != "0 s":
+            steps.append([f"{at_s} s", f"{extra_ms} ms" if extra_ms else "0 s"])
+    if len(steps) == 1:
+        steps.append([f"{at_s} s", "20 ms"])
+    return {"delay_process": {"kind": "steps", "steps": steps}}
 
 
 def _flow(random: Mrg32k3a, number: int, trip_ms: float, packet_bytes: int, duration_s: int) -> dict[str, Any]:

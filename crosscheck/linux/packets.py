@@ -10,6 +10,10 @@ from numpy.typing import NDArray
 
 SAME_S = 1e-4
 """Difference of instants of the same packet [s]: the kernel's timers and its clock's steps leave some microseconds."""
+LATENCIES_S = (2.3e-6, 1.8e-6, 2.8e-6, 1.3e-6, 3.3e-6)
+"""Times that a packet and its ACK take in the kernel's hosts and links beyond the path's delays [s]."""
+LONGEST_LATENCY_S = 1e-3
+"""Time by which a flow of the kernel's begins later than it should, at most [s]."""
 LAST_S = 2e-3
 """Time at the end of a run that is left out [s]: our flows begin up to a millisecond later."""
 FIRST_PORT = 40001
@@ -108,6 +112,12 @@ def compare_sent(theirs: Sent, ours: Sent, end_s: float) -> Same:
     until_s = min((_first_difference_s(*pair, last_s) for pair in pairs), default=np.inf)
     times = [times for (times, _), _ in pairs]
     return Same(sum(int((one < until_s).sum()) for one in times), sum(one.size for one in times), float(until_s))
+
+
+def later_starts_s(theirs: Sent, ours: Sent) -> dict[int, float]:
+    """Give the time by which each of the kernel's flows sends its first packet later, a millisecond at most [s]."""
+    apart = {flow: float(theirs[flow][0][0] - ours[flow][0][0]) for flow in theirs.keys() & ours.keys()}
+    return {flow: by_s for flow, by_s in apart.items() if 0.0 < by_s < LONGEST_LATENCY_S}
 
 
 def _until(packets: Packets, last_s: float) -> Packets:

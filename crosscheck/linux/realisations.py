@@ -51,7 +51,7 @@ def realise(scenario: Scenario, shift_us: float) -> Scenario:
     dict
         The same on the kernel's clock; with a shift, another seed, and ACKs whose delays vary.
     """
-    by_clock = _on_clock(_by_htb(scenario))
+    by_clock = _on_clock(_by_wire(_by_htb(scenario)))
     return _shift(by_clock, shift_us) if shift_us else by_clock
 
 
@@ -80,6 +80,44 @@ def _by_htb(scenario: Scenario) -> Scenario:
     if "aqm" not in options or "back" in options:
         return scenario
     return {**scenario, "flows": [_with(flow, _lengths_by_htb(flow)) for flow in scenario["flows"]]}
+
+
+def _by_wire(scenario: Scenario) -> Scenario:
+    """Let packets come to the receiver in memory of their own, if the kernel's go through the program that loses some.
+
+    It reads and writes them by tun devices.
+    """
+    if "wire" not in translate(scenario).options:
+        return scenario
+    return {**scenario, "flows": [_with_linear_packets(flow) for flow in scenario["flows"]]}
+
+
+def _with_linear_packets(flow: Scenario) -> Scenario:
+    receiver = tcp_of(flow)["receiver"]
+    return _with(flow, {"receiver": {**receiver, "linux": {**receiver["linux"], "linear": True}}})
+
+
+def slowed(scenario: Scenario, latency_s: float, later_s: Mapping[int, float]) -> Scenario:
+    """Let a realised scenario take as long as the kernel does beyond the path's delays.
+
+    Parameters
+    ----------
+    scenario : dict
+        Realised scenario.
+    latency_s : float
+        Time that a packet and its ACK take in the hosts and their links [s].
+    later_s : mapping of int to float
+        Time by which each flow begins later [s].
+
+    Returns
+    -------
+    dict
+        The same, where the ACKs of all flows take longer.
+    """
+    link = {**_jitter(0.001, 0), "name": "latency", "delay_process": None, "delay_s": latency_s}
+    hop = len(scenario["elements"])
+    flows = [_later(_across(flow, hop), later_s.get(number, 0.0)) for number, flow in enumerate(scenario["flows"])]
+    return {**scenario, "elements": [*scenario["elements"], link], "flows": flows}
 
 
 def _lengths_by_htb(flow: Scenario) -> Scenario:

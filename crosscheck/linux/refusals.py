@@ -82,10 +82,18 @@ def _flow_faults(scenario: Scenario) -> Iterator[str]:
             yield _fault(f"{place}.tcp.recovery", recovery, "take a linux-... preset")
         else:
             yield from _tcp_faults(f"{place}.tcp", tcp_of(flow))
+            yield from _memory_faults(f"{place}.tcp", scenario, flow)
             yield from _size_faults(place, flow)
     count = sum(flow["count"] for flow in scenario["flows"])
     if count > MOST_FLOWS:
         yield f"flow.count: {count} flows; the guest has at most {MOST_FLOWS}"
+
+
+def _memory_faults(place: str, scenario: Scenario, flow: Scenario) -> Iterator[str]:
+    """Say where packets come in pages, which are copied where losses are by number."""
+    by_number = any(loss["law"]["model"] == "packets" for _, loss in losses(scenario, flow["path"]))
+    if not by_number and (tcp_of(flow)["receiver"]["linux"] or {}).get("linear"):
+        yield _fault(f"{place}.receive_skb", "linear", "packets come in pages where no losses are by number: paged")
 
 
 def _size_faults(place: str, flow: Scenario) -> Iterator[str]:

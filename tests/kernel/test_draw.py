@@ -13,6 +13,7 @@ from crosscheck.linux.draw import (
     draw_impaired,
     draw_managed,
     draw_marked,
+    draw_scripted,
 )
 from crosscheck.linux.kernel import MOST_COMMAND_LINE
 from crosscheck.linux.translate import translate
@@ -95,6 +96,24 @@ def test_impaired_paths_have_losses_or_steps_and_all_controls_and_options() -> N
         assert {tcp.get(option) for tcp in options} == {None, False}
     assert {tcp.get("loss_detection") for tcp in options} == {None, "dupack"}
     assert draw_impaired(5, 17) == documents[17]
+
+
+def test_scripted_paths_are_of_one_flow_with_any_control_and_option_but_bbr() -> None:
+    documents = [draw_scripted(5, number) for number in range(100)]
+    (wires, flows) = zip(*((document["link"][1], document["flow"][0]) for document in documents), strict=True)
+    for document in documents:
+        assert translate(resolve(load(document)).to_dict()).rate_bps <= 8e6
+    options = [flow["tcp"] for flow in flows]
+    assert {tcp["congestion_control"] for tcp in options} == {"cubic", "reno", *OLDER_CONTROLS}
+    assert {tcp.get("initial_window") for tcp in options} == {None, "2 pkt", "4 pkt", "16 pkt", "32 pkt"}
+    assert {len(wire["delay_process"]["steps"]) for wire in wires if "loss" not in wire} == {2, 3, 4}
+    assert not any("loss" in wire and "sack" in tcp for wire, tcp in zip(wires, options, strict=True))
+    sizes = [int(flow["size"].split()[0]) for flow in flows]
+    assert min(sizes) < 40
+    assert max(sizes) > 1200
+    first, second = sizes[: len(sizes) // 2], sizes[len(sizes) // 2 :]
+    assert abs(sum(first) - sum(second)) < 0.5 * sum(sizes), "the number of a path says nothing of it"
+    assert draw_scripted(5, 17) == documents[17]
 
 
 def test_marked_paths_have_dctcp_marks_and_losses() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from crosscheck.linux import recorded
 from crosscheck.linux.check import resolved, same_packets
-from crosscheck.linux.draw import draw
+from crosscheck.linux.draw import SCRIPTED, draw, draw_scripted
 from crosscheck.linux.packets import (
     FIRST_PORT,
     LAST_S,
@@ -19,7 +19,7 @@ from crosscheck.linux.packets import (
     read_sent,
     save_sent,
 )
-from crosscheck.linux.path import Scenario
+from crosscheck.linux.path import Scenario, tcp_of
 
 
 def sent(*packets: tuple[float, int]) -> Packets:
@@ -91,23 +91,43 @@ RECORDED = sorted(path.name.removesuffix(".csv.gz") for path in (recorded.FOLDER
 def scenario_of(name: str, seconds: float) -> Scenario:
     if name in recorded.runs():
         return recorded.runs()[name].scenario(recorded.lost().get(name, ()))
-    drawn = resolved(draw(*map(int, name.split("-"))))
+    *kind, seed, number = name.split("-")
+    if kind == [SCRIPTED]:
+        return resolved(draw_scripted(int(seed), int(number)))
+    drawn = resolved(draw(int(seed), int(number)))
     return {**drawn, "run": {**drawn["run"], "duration_s": seconds, "warmup_s": 0.0}}
 
 
 def test_packets_of_recorded_and_drawn_runs_are_recorded() -> None:
-    assert RECORDED == ["112730-3", "R_reno_30", "U_cubic_few"]
+    scripted = [name for name in RECORDED if name.startswith(SCRIPTED)]
+    assert len(scripted) == 39
+    assert [name for name in RECORDED if name not in scripted] == ["112730-3", "R_reno_30", "U_cubic_few"]
 
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_each_packet_is_sent_when_the_kernel_sends_it(name: str) -> None:
-    """Two flows in one queue: 11,222 packets; Reno with losses of 30%: 439; CUBIC whose ACKs are dropped: 6,307."""
+    """Two flows in one queue: 11,222 packets; Reno with losses of 30%: 439; CUBIC whose ACKs are dropped: 6,307.
+
+    Flows of nine controls whose packets are lost by their numbers, or whose delay changes: 39 with 20 to 1,500 packets.
+    """
     theirs = load_sent(recorded.FOLDER / "sends" / f"{name}.csv.gz")
     last_s = max(times[-1] for times, _ in theirs.values())
     scenario = scenario_of(name, float(np.ceil(last_s)))
     same = same_packets(scenario, theirs)
     assert same.until_s == np.inf
-    assert same.packets == same.of > 400
+    assert same.packets == same.of > (15 if name.startswith(SCRIPTED) else 400)
+
+
+def test_a_wrong_rule_is_noticed_in_packets() -> None:
+    """A first window of three packets is enough."""
+    name = next(name for name in RECORDED if name.startswith(SCRIPTED))
+    theirs = load_sent(recorded.FOLDER / "sends" / f"{name}.csv.gz")
+    scenario = scenario_of(name, 30.0)
+    (flow,) = scenario["flows"]
+    sender = {**tcp_of(flow)["sender"], "initial_window": 3.0}
+    other = {**flow, "traffic": {**flow["traffic"], "connection": {**tcp_of(flow), "sender": sender}}}
+    same = same_packets({**scenario, "flows": [other]}, theirs)
+    assert same.packets < same.of
 
 
 def test_packets_come_back_from_a_file(tmp_path: Path) -> None:

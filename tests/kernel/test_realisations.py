@@ -8,10 +8,11 @@ import pytest
 
 from ackclock.scenario import load, resolve
 from crosscheck.linux import ours
-from crosscheck.linux.draw import draw, draw_managed
+from crosscheck.linux.draw import draw, draw_impaired, draw_managed
 from crosscheck.linux.experiment import BOOT_S, JITTER_S, TICKS_S
 from crosscheck.linux.kernel import KIT
-from crosscheck.linux.realisations import SHIFTS_US, phase_of_s, realise, shift_name, shifts_of
+from crosscheck.linux.path import tcp_of
+from crosscheck.linux.realisations import SHIFTS_US, phase_of_s, realise, shift_name, shifts_of, slowed
 from crosscheck.linux.recorded import figures, runs
 
 SCENARIO = resolve(load(draw(5, 3))).to_dict()
@@ -77,6 +78,28 @@ def test_it_can_be_played_and_changes_little() -> None:
     total = sum(plain.goodput_mbps)
     assert abs(sum(later.goodput_mbps) - total) < 0.1 * total
     assert later != plain
+
+
+def test_packets_are_copied_where_losses_are_by_number() -> None:
+    """The kernel's go through a program that reads and writes them, and share no pages behind it."""
+    found: dict[bool, set[bool]] = {}
+    for number in range(12):
+        scenario = resolve(load(draw_impaired(5, number))).to_dict()
+        has_losses = any(element["loss"] is not None for element in scenario["elements"])
+        linear = {tcp_of(flow)["receiver"]["linux"]["linear"] for flow in realise(scenario, 0.0)["flows"]}
+        found[has_losses] = found.get(has_losses, set()) | linear
+    assert found == {True: {True}, False: {False}}
+
+
+def test_the_kernels_latency_delays_acks_and_starts() -> None:
+    plain = realise(SCENARIO, 0.0)
+    slow = slowed(plain, 2e-6, {0: 1e-5})
+    assert slow["elements"][:-1] == plain["elements"]
+    assert (slow["elements"][-1]["delay_s"], slow["elements"][-1]["delay_process"]) == (2e-6, None)
+    last = len(plain["elements"])
+    for number, (before, after) in enumerate(zip(plain["flows"], slow["flows"], strict=True)):
+        assert tcp_of(after)["return_path"] == [*tcp_of(before)["return_path"], last]
+        assert after["start_s"] - before["start_s"] == pytest.approx(1e-5 if number == 0 else 0.0, abs=1e-12)
 
 
 def test_recorded_ones_are_found_by_their_names() -> None:

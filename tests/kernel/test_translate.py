@@ -135,6 +135,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "flow.down.tcp.rto.max": ({"tcp": {"preset": "linux-reno", "rto": {"max": "60 s"}}}, {}),
     "flow.down.tcp.acks": ({"tcp": {"preset": "linux-reno", "acks": "delayed"}}, {}),
     "flow.down.tcp.receive_window": ({"tcp": {"preset": "linux-reno", "receive_window": "fixed"}}, {}),
+    "flow.down.tcp.receive_skb": ({"tcp": {"preset": "linux-reno", "receive_skb": "linear"}}, {}),
     "flow.down.tcp.send_buffer": ({"tcp": {"preset": "linux-reno", "send_buffer": "unlimited"}}, {}),
     "flow.down.tcp.handshake": ({"tcp": {"preset": "linux-reno", "handshake": "tls"}}, {}),
     "flow.down.tcp.close": ({"tcp": {"preset": "linux-reno", "close": "tcp"}}, {}),

@@ -338,6 +338,9 @@ pub struct LinuxReceiver {
     /// Whether packets have timestamps, by which the receiver measures the round trip.
     #[serde(default = "with_timestamps")]
     pub timestamps: bool,
+    /// Whether each packet is in memory of its own, as a tun device stores them; else packets beyond a hole share pages.
+    #[serde(default)]
+    pub linear: bool,
 }
 
 /// Returns the value of scenarios that were resolved before the field was there.
@@ -365,6 +368,7 @@ impl Default for LinuxReceiver {
             most_buffer_bytes: 6_291_456,
             announced: true,
             timestamps: true,
+            linear: false,
         }
     }
 }

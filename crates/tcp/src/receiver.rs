@@ -16,7 +16,7 @@ use base::{prefetch, Clock, Marks, Time};
 
 use crate::quirks::Quirks;
 use crate::reassembly::Reassembly;
-use crate::{Dialect, Ecn, ReceiverConfig, Selected};
+use crate::{Dialect, Ecn, ReceiverConfig, Selected, TimerWheel};
 pub use acknowledgment::Acknowledgment;
 use ecn::EcnEcho;
 use linux::LinuxAcks;
@@ -92,6 +92,14 @@ impl Receiver {
     pub fn with_path(mut self, return_delay: Time, service: Time) -> Receiver {
         if let Some(rules) = self.linux_rules() {
             *rules = rules.with_path(return_delay, service);
+        }
+        self
+    }
+
+    /// Has Linux's rules delay ACKs by the clock of the receiver's host.
+    pub fn with_clock(mut self, wheel: TimerWheel) -> Receiver {
+        if let Some(rules) = self.linux_rules() {
+            rules.set_clock(wheel);
         }
         self
     }

@@ -4,14 +4,63 @@ use base::{Clock, Divisor, Time};
 
 use crate::{SenderConfig, TimeoutConfig};
 
-/// The clock that timers run by: Linux's jiffies and its timer wheel, which fires long timers at multiples of 8, 64,
-/// ... jiffies only (`kernel/time/timer.c`); or an exact one.
+/// The ticks of a kernel's clock, and the timers that run by them (`kernel/time/timer.c`).
 #[derive(Clone, Copy, Debug)]
-pub struct TimerWheel {
-    /// Ticks of a jiffy; `None`: timers are exact.
-    jiffy: Option<Divisor>,
+pub(crate) struct Jiffies {
+    length: Divisor,
     /// Time on this clock at the start of the run.
     offset: Time,
+}
+
+impl Jiffies {
+    /// Creates a clock of jiffies that shows `offset` at the start of the run.
+    pub(crate) fn new(length: Time, offset: Time) -> Jiffies {
+        Jiffies { length: Divisor::new(length.ticks()), offset }
+    }
+
+    /// Returns the number of the jiffy in which an instant lies.
+    pub(crate) fn number(&self, instant: Time) -> u64 {
+        self.length.quotient((instant + self.offset).ticks())
+    }
+
+    /// Returns the start of a jiffy.
+    pub(crate) fn start(&self, number: u64) -> Time {
+        self.span(number) - self.offset
+    }
+
+    /// Returns the duration of a number of jiffies.
+    pub(crate) fn span(&self, jiffies: u64) -> Time {
+        Time::from_ticks(self.length.number()).times(jiffies)
+    }
+
+    /// Returns the number of jiffies of a duration, rounded up.
+    pub(crate) fn up(&self, duration: Time) -> u64 {
+        self.length.quotient_up(duration.ticks())
+    }
+
+    /// Returns the number of jiffies of a duration, rounded down.
+    pub(crate) fn down(&self, duration: Time) -> u64 {
+        self.length.quotient(duration.ticks())
+    }
+
+    /// Returns the number of the jiffy as which a timer fires that is set `now` for the jiffy `timeout` (`calc_wheel_index`).
+    pub(crate) fn expiry(&self, now: Time, timeout: u64) -> u64 {
+        let number = self.number(now);
+        // As a timer fires the wheel has come to the next jiffy already (`__run_timers`), and timers fire as jiffies begin.
+        let wheel = number + u64::from(self.start(number) == now);
+        let wait = timeout.saturating_sub(wheel);
+        // Each level of the wheel has 64 slots, eight times as long as those of the level below.
+        let level = (0..8_u32).find(|level| wait < 63 << (3 * level)).unwrap_or(8);
+        ((timeout >> (3 * level)) + 1) << (3 * level)
+    }
+}
+
+/// The clock that timers run by: Linux's jiffies and its timer wheel, which fires long timers at multiples of 8, 64,
+/// ... jiffies only; or an exact one.
+#[derive(Clone, Copy, Debug)]
+pub struct TimerWheel {
+    /// `None`: timers are exact.
+    jiffies: Option<Jiffies>,
 }
 
 impl TimerWheel {
@@ -19,7 +68,7 @@ impl TimerWheel {
     pub fn of(config: &SenderConfig, clock: Clock) -> TimerWheel {
         match config {
             SenderConfig::Selective(config) => TimerWheel::of_timeouts(&config.rto, clock),
-            SenderConfig::Classic(_) => TimerWheel::new(Time::ZERO, Time::ZERO),
+            SenderConfig::Classic(_) => TimerWheel { jiffies: None },
         }
     }
 
@@ -31,35 +80,34 @@ impl TimerWheel {
     /// Creates a clock that shows `offset` at the start of the run. It counts jiffies, or is exact if these are of
     /// [`Time::ZERO`].
     fn new(jiffy: Time, offset: Time) -> TimerWheel {
-        TimerWheel { jiffy: (jiffy > Time::ZERO).then(|| Divisor::new(jiffy.ticks())), offset }
+        TimerWheel { jiffies: (jiffy > Time::ZERO).then(|| Jiffies::new(jiffy, offset)) }
+    }
+
+    /// Returns its jiffies; `None` if timers are exact.
+    pub(crate) fn jiffies(&self) -> Option<Jiffies> {
+        self.jiffies
     }
 
     /// Returns the time between two instants by timestamps, whole jiffies and one at least (Linux `TCP_TS_HZ`).
     pub(crate) fn elapsed(&self, from: Time, to: Time) -> Time {
-        let least = self.jiffy.map_or(Time::ZERO, |jiffy| Time::from_ticks(jiffy.number()));
+        let least = self.jiffies.map_or(Time::ZERO, |jiffies| jiffies.span(1));
         (self.whole_down(to) - self.whole_down(from)).max(least)
     }
 
     /// Returns a duration in whole jiffies, rounded up.
     pub(crate) fn whole(&self, duration: Time) -> Time {
-        self.jiffy.map_or(duration, |jiffy| Time::from_ticks(jiffy.number()).times(jiffy.quotient_up(duration.ticks())))
+        self.jiffies.map_or(duration, |jiffies| jiffies.span(jiffies.up(duration)))
     }
 
     /// Returns a duration in whole jiffies, rounded down.
     pub(crate) fn whole_down(&self, duration: Time) -> Time {
-        let down = |jiffy: Divisor| Time::from_ticks(jiffy.number()).times(jiffy.quotient(duration.ticks()));
-        self.jiffy.map_or(duration, down)
+        self.jiffies.map_or(duration, |jiffies| jiffies.span(jiffies.down(duration)))
     }
 
     /// Returns when a timer that is set `now` for `deadline` fires; [`Time::NEVER`] if that is never.
     pub fn fires(&self, now: Time, deadline: Time) -> Time {
-        let Some(jiffy) = self.jiffy.filter(|_| deadline != Time::NEVER) else { return deadline };
-        let wait = jiffy.quotient_up((deadline - now).ticks());
-        // Each level of the wheel has 64 slots, eight times as long as those of the level below.
-        let level = (0..8_u32).find(|level| wait < 63 << (3 * level)).unwrap_or(8);
-        let due = jiffy.quotient((now + self.offset).ticks()) + wait;
-        let slot = (due >> (3 * level)) + 1;
-        Time::from_ticks(jiffy.number()).times(slot << (3 * level)) - self.offset
+        let Some(jiffies) = self.jiffies.filter(|_| deadline != Time::NEVER) else { return deadline };
+        jiffies.start(jiffies.expiry(now, jiffies.number(now) + jiffies.up(deadline - now)))
     }
 }
 
@@ -86,6 +134,22 @@ mod tests {
                 assert!(again.ticks().abs_diff(instants[sent + 1]) < 100, "{instants:?}, {again:?}");
             }
         }
+    }
+
+    /// The kernel's timeouts of a Reno flow whose retransmissions were all lost \[us\]: the third one, of 504 ms, was set as the
+    /// second expired. From there it is 503 ms to the wheel, of which it has slots of 8 ms up to 503, and of 64 ms beyond.
+    #[test]
+    fn a_timer_that_is_set_as_another_one_fires_is_a_jiffy_nearer() {
+        // The kernel's ticks show 224.3891 s as the run begins.
+        let wheel = TimerWheel::new(Time::from_ticks(1000), Time::from_ticks(224_389_100));
+        let fires = |now: u64, timeout_ms: u64| {
+            wheel.fires(Time::from_ticks(now), Time::from_ticks(now + 1000 * timeout_ms)).ticks()
+        };
+        assert_eq!(fires(6_209_832, 252), 6_466_900);
+        assert_eq!(fires(6_466_900, 504), 6_978_900);
+        assert_eq!(fires(6_978_900, 1008), 7_994_900);
+        assert_eq!(fires(7_994_900, 2016), 10_042_900);
+        assert_eq!(fires(6_466_901, 504), 7_034_900, "set by a packet in the same millisecond");
     }
 
     #[test]

@@ -115,6 +115,8 @@ impl Connection {
             una,
             nxt,
             in_flight,
+            plain: true,
+            window: u64::MAX,
             departure,
             rate: Some(rate),
         }

@@ -77,6 +77,8 @@ const START: AckSample = AckSample {
     una: 0,
     nxt: 0,
     in_flight: [0; 2],
+    plain: true,
+    window: u64::MAX,
     departure: Time::ZERO,
     rate: None,
 };

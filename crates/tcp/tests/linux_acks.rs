@@ -322,8 +322,9 @@ fn a_window_that_doubles_is_announced_at_once() {
 /// 20 ms, else it follows the time between them, doubled where the ACK did not wait for long enough, to 200 ms.
 #[test]
 fn the_delay_of_an_ack_follows_the_time_between_packets() {
-    // Each waits for a millisecond more, to the end of a timer's tick. 40; 80 / 2 + 71; 222 / 2 + 200; 200 at most.
-    assert_eq!(delayed_acks(&[4, 75, 275, 650]), [45, 75 + 112, 275 + 201, 650 + 201]);
+    // 40; 80 / 2 + 71 = 111; 222 / 2 + 200; 200 at most. Each waits to the end of a timer's tick, those of 63 ms and more to the
+    // next multiple of 8 ms on the host's clock (`calc_wheel_index`).
+    assert_eq!(delayed_acks(&[4, 75, 275, 650]), [4 + 41, (75_u64 + 111 + 1).next_multiple_of(8), 480, 856]);
     // Within 20 ms: 80 / 2 + 20.
     assert_eq!(delayed_acks(&[4, 20]), [45, 20 + 61]);
 }

@@ -23,7 +23,7 @@ SHORTEST_TICK_S = 1e-6
 LONGEST_PACKET = most_of("flows[].traffic.connection.ack_bytes")
 MOST_PACKETS = {"initial_window": 1e6, "initial_ssthresh": 1e9, "max_window": 1e9}
 """Largest windows; the initial one leaves in one burst."""
-_OF_ACKS = {"delayed": ("ack_every", "ack_delay"), "linux": ("receive_buffer", "receive_buffer_max")}
+_OF_ACKS = {"delayed": ("ack_every", "ack_delay"), "linux": ("receive_buffer", "receive_buffer_max", "receive_skb")}
 """The fields that only one rule for sending ACKs uses."""
 
 

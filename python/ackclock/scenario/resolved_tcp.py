@@ -354,6 +354,7 @@ Sender = Annotated[
 
 
 _LINUX = "flows[].traffic.connection.receiver.linux"
+_BLOCKS = "flows[].traffic.connection.receiver.blocks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,9 +369,8 @@ class LinuxReceiverSettings:
     """Whether ACKs announce the window, so that it limits the sender; older results lack this field."""
     timestamps: bool = True
     """Whether packets have timestamps, by which the receiver measures the round trip; older results lack this field."""
-
-
-_BLOCKS = "flows[].traffic.connection.receiver.blocks"
+    linear: bool = False
+    """Whether each packet takes memory of its own, and shares none beyond a hole; older results lack this field."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ PacingName = Literal["none", "linux"]
 AcksName = Literal["delayed", "linux"]
 HandshakeName = Literal["none", "tcp", "tls"]
 ReceiveWindowName = Literal["fixed", "autotuned"]
+ReceiveSkbName = Literal["paged", "linear"]
 LastSegmentName = Literal["full", "short"]
 CloseName = Literal["none", "tcp"]
 TimeoutRulesName = Literal["linux", "rfc6298"]
@@ -217,6 +218,10 @@ class Tcp(Table):
         'acks = "linux": receive buffer of a new connection, the second number of `tcp_rmem`'
     )
     receive_buffer_max: LargestBuffer = _preset("largest size to which it grows, the third number")
+    receive_skb: Annotated[ReceiveSkbName | None, choice("memory", ReceiveSkbName)] = _preset(
+        'acks = "linux": the receiver\'s driver stores packets in pages, which up to 17 packets beyond a hole share '
+        "(paged), or each in memory of its own, 2304 bytes for 1500, as the tun device of a VPN does (linear)"
+    )
     send_buffer: SendBuffer = _preset(
         "sack: send buffer of a new connection, the second number of `tcp_wmem`; what waits in it and what is not "
         "acknowledged fit into it, in the kernel's memory for a packet (tcp.md, socket buffers), and it grows to twice "

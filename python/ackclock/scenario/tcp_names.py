@@ -15,7 +15,7 @@ from ackclock.scenario.tcp import preset, receiver_settings, sender_settings
 MOST_FIELDS = 4
 """Largest number of fields that are named; others are counted."""
 _ABSENT = object()
-_OF_LINUX_ACKS = ("receive_window", "receive_buffer", "receive_buffer_max")
+_OF_LINUX_ACKS = ("receive_window", "receive_buffer", "receive_buffer_max", "receive_skb")
 """The fields that follow from `acks` where it is not Linux's."""
 _OF_TLS = ("tls_client_hello", "tls_server_hello")
 """The fields that follow from `handshake` where it is not that of TLS."""
@@ -95,6 +95,7 @@ def _fields(
     linux, buffer = receiver["linux"] or {}, sender.get("send_buffer") or {}
     flat["acks"] = "linux" if linux else "delayed"
     flat["receive_window"] = "autotuned" if linux.get("announced") else "fixed"
+    flat["receive_skb"] = "linear" if linux.get("linear") else "paged"
     for name, sizes in (("receive_buffer", linux), ("send_buffer", buffer)):
         flat |= {name: sizes.get("buffer_bytes"), f"{name}_max": sizes.get("most_buffer_bytes")}
     flat |= _around_the_data(sender, handshake)

@@ -62,6 +62,7 @@ fn receiver(scenario: &Scenario, flow: &FlowConfig, tcp: &ConnectionConfig, cloc
     let back = EmptyPath::of_answers(flow, &scenario.elements, clock).unwrap_or_default();
     let receiver = Receiver::new(&tcp.receiver, tcp.sender.dialect(), clock)
         .with_path(back.one_way, data.slowest)
+        .with_clock(TimerWheel::of(&tcp.sender, clock))
         .with_ack_bytes(tcp.ack_bytes);
     let receiver = if tcp.closes() { receiver.with_close() } else { receiver };
     let in_order = tcp.return_path.iter().all(|&element| keeps_all_in_order(&scenario.elements[element]));

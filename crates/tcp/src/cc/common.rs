@@ -4,7 +4,7 @@ use base::Time;
 
 use super::kernel::{packets, KernelClock};
 use super::slow_start::Start;
-use super::{AckSample, Counter, Settings, Window};
+use super::{AckSample, Settings, Window};
 
 #[derive(Clone, Debug)]
 pub(super) struct Common {
@@ -75,4 +75,26 @@ impl Cumulative {
 /// Returns half of cwnd, at least two packets (`tcp_reno_ssthresh`).
 pub(super) fn half(window: &Window) -> f64 {
     (window.cwnd / 2.0).floor().max(2.0)
+}
+
+/// A window in whole packets that grows by one for a number of acknowledged packets, as Linux counts
+/// (`tcp_cong_avoid_ai`).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counter {
+    pub(super) acked: u32,
+}
+
+impl Counter {
+    /// Counts acknowledged packets, and adds one packet to cwnd for each `packets` of them.
+    pub(crate) fn grow(&mut self, cwnd: &mut f64, packets: u32, acked: u32) {
+        let packets = packets.max(1);
+        // Credits that were collected for a larger number count as one packet at most.
+        if self.acked >= packets {
+            self.acked = 0;
+            *cwnd += 1.0;
+        }
+        self.acked += acked;
+        *cwnd += f64::from(self.acked / packets);
+        self.acked %= packets;
+    }
 }

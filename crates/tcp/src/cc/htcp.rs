@@ -1,8 +1,7 @@
 //! H-TCP (Leith and Shorten 2004), as Linux's `tcp_htcp.c`: growth by the time since the last congestion, a decrease by
 //! the ratio of round trips.
 
-use base::cast::to_index;
-use base::cast::to_u32;
+use base::cast::{low_u32, to_index, to_u32};
 use base::Time;
 
 use super::common::{Common, Cumulative};
@@ -107,7 +106,8 @@ impl State {
     /// Takes note of packets for the throughput (`measure_achieved_throughput`).
     fn deliver(&mut self, acked: u64, cwnd: u64, now: u64) {
         self.packets += acked;
-        let window = cwnd.saturating_sub((self.alpha >> 7).max(1));
+        // The kernel's number has 32 bits: a window that is smaller than what it grows by is never reached.
+        let window = u64::from(low_u32(cwnd.wrapping_sub((self.alpha >> 7).max(1))));
         let span = self.since.map_or(u64::MAX, |since| now - since);
         if self.packets < window || self.min_rtt == 0 || span < self.min_rtt {
             return;
@@ -135,7 +135,9 @@ impl State {
         let mut factor = 1;
         if since > HZ {
             let time = since - HZ;
-            factor = 1 + (10 * time + (time / 2) * (time / 2) / HZ) / HZ;
+            // The kernel's square has 32 bits, and starts from zero again at 131 s.
+            let square = u64::from(low_u32((time / 2).pow(2)));
+            factor = 1 + (10 * time + square / HZ) / HZ;
         }
         if self.min_rtt > 0 {
             // A round trip of 100 ms is the reference.
@@ -268,7 +270,10 @@ mod tests {
     #[test]
     fn the_increase_is_quadratic_in_the_time_since_the_congestion() {
         // Leith and Shorten: 1 + 10 (t - 1) + ((t - 1) / 2)^2 for t above one second, times 2 (1 - beta).
-        for (seconds, factor) in [(0, 1), (1, 1), (2, 11), (3, 22), (11, 126)] {
+        // After two minutes the kernel's square has more than 32 bits: 66 s squared less 2^32 ms^2 leave 61 s^2.
+        for (seconds, factor) in
+            [(0, 1), (1, 1), (2, 11), (3, 22), (11, 126), (131, 1 + 1300 + 4225), (133, 1 + 1320 + 61)]
+        {
             let mut state =
                 State { min_rtt: 100, path: Path { congestion: Some(0), ..Path::default() }, ..State::default() };
             state.update_alpha(1000 * seconds);
@@ -291,6 +296,17 @@ mod tests {
         state.path.throughput = 125;
         state.update_beta();
         assert_eq!((state.beta, state.adapts), (BETA.0, false));
+    }
+
+    /// Linux `measure_achieved_throughput`: `snd_cwnd - (alpha >> 7)` is a number without sign.
+    #[test]
+    fn no_throughput_is_measured_while_the_window_is_smaller_than_its_increase() {
+        for (alpha, measured) in [(ONE, 20), (3 * ONE, 20), (4 * ONE, 0)] {
+            let path = Path { congestion: Some(0), ..Path::default() };
+            let mut state = State { alpha, min_rtt: 100, path, since: Some(0), ..State::default() };
+            state.deliver(2, 3, 100);
+            assert_eq!(state.throughput, measured, "{alpha}");
+        }
     }
 
     #[test]

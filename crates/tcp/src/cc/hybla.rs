@@ -36,8 +36,7 @@ struct State {
 
 /// Creates Hybla's control, as of the start of a connection.
 ///
-/// Deviation: Linux knows a round trip from the handshake always; a transfer that has none here begins with the sender's
-/// initial window, and not with rho packets.
+/// Deviation: a transfer without a handshake begins with the sender's initial window, and not with rho packets.
 pub(super) fn new(settings: &Settings) -> Box<dyn CongestionControl> {
     let [reference] = settings.values(&PARAMETERS);
     let reference = 1000 * round_to_u64(1000.0 * reference).max(1);
@@ -114,10 +113,17 @@ impl CongestionControl for Hybla {
         self.common.on_timeout(now, nxt);
     }
 
-    /// Begins with rho packets (`hybla_init`), if the handshake has measured a round trip.
+    /// Keeps the smallest rho: no round trip is smaller than that of 0, which Linux takes for the first (`hybla_init`).
+    fn on_unmeasured_handshake(&mut self) {
+        (self.state.rho, self.state.min_srtt) = (8, 1);
+    }
+
+    /// Begins with rho packets (`hybla_init`), if there was a handshake.
     fn on_start(&mut self, _now: Time, srtt: Time, _min_rtt: Time, window: &mut Window) {
         if srtt > Time::ZERO {
             self.measure(srtt);
+        }
+        if self.state.rho > 0 {
             window.cwnd = f64::from(to_u32(to_index(self.state.rho / 8)));
         }
     }
@@ -175,8 +181,21 @@ mod tests {
         }
     }
 
+    /// The kernel's flow whose first SYN is lost, without timestamps: one packet, and growth as at 25 ms for ever.
     #[test]
-    fn without_a_measured_round_trip_the_initial_window_stays() {
+    fn a_handshake_that_measures_no_round_trip_leaves_the_smallest_rho() {
+        let mut hybla = new(&Settings::linux(Clock::PICOSECONDS));
+        let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
+        hybla.on_unmeasured_handshake();
+        hybla.on_start(Time::ZERO, Time::ZERO, Time::NEVER, &mut window);
+        assert_eq!(window.cwnd, 1.0);
+        let srtt = Clock::PICOSECONDS.time(0.5);
+        hybla.on_ack(&AckSample { srtt, ..crate::cc::tests::ack(srtt, 1) }, &mut window);
+        assert_eq!(window.cwnd, 2.0);
+    }
+
+    #[test]
+    fn without_a_handshake_the_initial_window_stays() {
         let mut hybla = new(&Settings::linux(Clock::PICOSECONDS));
         let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
         hybla.on_start(Time::ZERO, Time::ZERO, Time::NEVER, &mut window);

@@ -34,6 +34,7 @@ use std::fmt::Debug;
 
 use base::{RandomStream, Time};
 
+pub(crate) use common::Counter;
 pub(crate) use kernel::KernelClock;
 pub use phase::{Phase, StartProgress};
 pub use provided::{Provided, Provider};
@@ -92,6 +93,10 @@ pub struct AckSample {
     pub nxt: u64,
     /// Packets that were taken to be in the network before the ACK, and those that are after it.
     pub in_flight: [u32; 2],
+    /// Whether the ACK advances SND.UNA, and has neither blocks nor ECE.
+    pub plain: bool,
+    /// Window that the ACK announces \[packets\]; [`u64::MAX`]: none.
+    pub window: u64,
     /// Earliest departure of the next packet, if packets are paced; not later than `now` if none waits.
     pub departure: Time,
     /// Sample of the delivery rate, if the control needs one.
@@ -194,6 +199,9 @@ pub trait CongestionControl: Debug + Send + Sync {
     /// [`Time::ZERO`] and [`Time::NEVER`] if none was measured. The window is the initial one, which it may change (Linux
     /// `tcp_init_transfer`).
     fn on_start(&mut self, _now: Time, _srtt: Time, _min_rtt: Time, _window: &mut Window) {}
+
+    /// Takes note that the handshake measured no round trip, as SYNs were sent again and have no timestamps; the start follows.
+    fn on_unmeasured_handshake(&mut self) {}
 
     /// Returns the rate at which packets are to be paced \[byte/s\]; `None`: as the sender's setting says.
     fn pacing_rate(&self) -> Option<u64> {
@@ -349,28 +357,6 @@ pub const ALGORITHMS: &[Algorithm] = &[
     },
 ];
 
-/// A window in whole packets that grows by one for a number of acknowledged packets, as Linux counts
-/// (`tcp_cong_avoid_ai`).
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counter {
-    acked: u32,
-}
-
-impl Counter {
-    /// Counts acknowledged packets, and adds one packet to cwnd for each `packets` of them.
-    pub(crate) fn grow(&mut self, cwnd: &mut f64, packets: u32, acked: u32) {
-        let packets = packets.max(1);
-        // Credits that were collected for a larger number count as one packet at most.
-        if self.acked >= packets {
-            self.acked = 0;
-            *cwnd += 1.0;
-        }
-        self.acked += acked;
-        *cwnd += f64::from(self.acked / packets);
-        self.acked %= packets;
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -393,6 +379,8 @@ pub(crate) mod tests {
             una: 0,
             nxt: 0,
             in_flight: [0; 2],
+            plain: true,
+            window: u64::MAX,
             departure: Time::ZERO,
             rate: None,
         }

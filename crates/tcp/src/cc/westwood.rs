@@ -26,6 +26,8 @@ struct State {
     bytes: u64,
     since: u64,
     una: Option<u64>,
+    /// Window that the newest ACK announced \[packets\].
+    window: u64,
     /// Bytes that duplicate ACKs have reported and no cumulative one yet.
     reported: u64,
     /// Newest and smallest round trip \[jiffies\].
@@ -41,6 +43,7 @@ impl State {
         bytes: 0,
         since: 0,
         una: None,
+        window: u64::MAX,
         reported: 0,
         rtt: UNKNOWN,
         min_rtt: UNKNOWN,
@@ -65,12 +68,16 @@ impl State {
         self.since = now;
     }
 
-    /// Returns the bytes that an ACK reports as arrived (`westwood_acked_count`).
-    fn arrived(&mut self, una: u64, mss: u64) -> u64 {
-        let before = self.una.unwrap_or(una);
-        self.una = Some(una.max(before));
-        let bytes = una.saturating_sub(before) * mss;
-        if bytes == 0 {
+    /// Returns the bytes that an ACK reports as arrived (`westwood_acked_count`, `westwood_fast_bw`).
+    fn arrived(&mut self, ack: &AckSample, mss: u64) -> u64 {
+        let before = self.una.unwrap_or(ack.una);
+        self.una = Some(ack.una.max(before));
+        let bytes = ack.una.saturating_sub(before) * mss;
+        // Header prediction takes ACKs that are like the one before (`CA_ACK_SLOWPATH`).
+        let alike = std::mem::replace(&mut self.window, ack.window) == ack.window;
+        if ack.plain && alike {
+            bytes
+        } else if bytes == 0 {
             self.reported += mss;
             mss
         } else if bytes <= mss {
@@ -100,18 +107,16 @@ impl CongestionControl for Westwood {
     fn measure(&mut self, ack: &AckSample) {
         let now = self.common.clock.jiffies(ack.now);
         let state = &mut self.state;
+        if state.una.is_none() {
+            // The first interval begins with the connection, a round trip before the first ACK.
+            state.since = self.common.clock.jiffies(ack.now - ack.rtt.unwrap_or(Time::ZERO));
+            state.una = Some(ack.una);
+        }
         if let Some(rtt) = self.common.round_trip(ack).filter(|&rtt| rtt > 0) {
             state.rtt = rtt.div_ceil(1000);
         }
-        if state.una.is_none() {
-            // The first interval begins with the connection, a round trip before the first ACK, which counts nothing.
-            state.since = self.common.clock.jiffies(ack.now - ack.rtt.unwrap_or(Time::ZERO));
-            state.una = Some(ack.una);
-            state.measure(now);
-        } else {
-            state.measure(now);
-            state.bytes += state.arrived(ack.una, self.mss);
-        }
+        state.measure(now);
+        state.bytes += state.arrived(ack, self.mss);
         state.min_rtt = if std::mem::take(&mut state.forgets) { state.rtt } else { state.min_rtt.min(state.rtt) };
     }
 
@@ -177,11 +182,28 @@ mod tests {
 
     #[test]
     fn duplicate_acks_count_a_packet_each_and_once() {
-        let mut state = State { una: Some(10), ..State::START };
         // Three duplicates, an ACK of five packets of which these are three, and one of a single packet.
-        let bytes = [10, 10, 10, 15, 16].map(|una| state.arrived(una, 100));
-        assert_eq!(bytes, [100, 100, 100, 200, 100]);
-        assert_eq!(state.reported, 0);
+        for (plain, last) in [(false, [200, 100]), (true, [500, 100])] {
+            let mut state = State { una: Some(10), ..State::START };
+            let mut hear =
+                |una, plain| state.arrived(&AckSample { una, plain, ..crate::cc::tests::ack(Time::ZERO, 1) }, 100);
+            assert_eq!([10, 10, 10].map(|una| hear(una, false)), [100, 100, 100]);
+            assert_eq!([15, 16].map(|una| hear(una, plain)), last, "plain: {plain}");
+            assert_eq!(state.reported, if plain { 300 } else { 0 });
+        }
+    }
+
+    /// Linux `westwood_update_window`: SND.UNA of the first ACK is taken as what was acknowledged before.
+    #[test]
+    fn the_first_ack_counts_as_a_duplicate_where_it_announces_a_window() {
+        for (window, bytes) in [(45, 1448), (u64::MAX, 0)] {
+            let mut westwood =
+                Westwood { common: Common::new(&Settings::linux(CLOCK)), mss: 1448, state: State::START };
+            let rtt = Some(Time::from_ticks(40_000));
+            westwood.measure(&AckSample { una: 1, rtt, window, ..crate::cc::tests::ack(CLOCK.time(1.0), 1) });
+            let State { bytes: counted, reported, since, rtt, min_rtt, .. } = westwood.state;
+            assert_eq!((counted, reported, since, rtt, min_rtt), (bytes, bytes, 960, 40, 40), "{window}");
+        }
     }
 
     #[test]

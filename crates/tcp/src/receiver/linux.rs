@@ -15,6 +15,7 @@
 
 mod common;
 mod data;
+mod memory;
 mod round_trip;
 mod waiting;
 mod window;
@@ -24,8 +25,7 @@ use std::sync::Arc;
 use base::{Clock, Time};
 
 use super::runs::Runs;
-use crate::memory::OVERHEAD;
-use crate::LinuxReceiver;
+use crate::{LinuxReceiver, TimerWheel};
 use common::Common;
 use waiting::Waiting;
 
@@ -81,6 +81,8 @@ pub(super) struct LinuxAcks {
     /// Expiry of the timer of the ACK that was delayed last. It runs on if the ACK is sent before (Linux
     /// `inet_csk_clear_xmit_timer`).
     delayed_until: Time,
+    /// Jiffies by which this is later than the end of the delay (`icsk_ack.timeout`).
+    late: u16,
     /// Receive buffer (`sk_rcvbuf`) \[bytes\].
     buffer: u64,
     /// Largest window that the buffer allows (`window_clamp`) \[bytes\].
@@ -131,7 +133,15 @@ impl LinuxAcks {
     pub(super) fn with_path(&self, return_delay: Time, service: Time) -> LinuxAcks {
         let mut common = Common::new(self.common.settings, self.common.clock);
         common.set_path(return_delay, service);
+        common.jiffies = self.common.jiffies;
         LinuxAcks::with(Arc::new(common))
+    }
+
+    /// Delays ACKs by a host's clock; by one of milliseconds that begin with the run if its timers are exact.
+    pub(super) fn set_clock(&mut self, wheel: TimerWheel) {
+        if let Some(jiffies) = wheel.jiffies() {
+            Arc::make_mut(&mut self.common).jiffies = jiffies;
+        }
     }
 
     /// Takes note that a packet beyond a hole, or a duplicate, arrives.
@@ -168,6 +178,7 @@ impl LinuxAcks {
             delay_ms: 0,
             arrived: Time::ZERO,
             delayed_until: Time::NEVER,
+            late: 0,
             buffer: settings.buffer_bytes,
             clamp,
             limit: window.min(clamp),
@@ -229,7 +240,7 @@ impl LinuxAcks {
             self.enter_quick(ECN_QUICK);
         }
         if held > 0 {
-            self.grow(self.memory(held) + self.segment() + OVERHEAD);
+            self.grow(self.memory(held) + self.segment_memory());
         } else if self.limit < self.most {
             self.raise(self.most);
         }
@@ -290,14 +301,18 @@ impl LinuxAcks {
             delay = delay.min(u64::from(self.first_rtt_us).div_ceil(1000).max(LEAST_DELAY_MS));
         }
         delay = delay.min(MOST_DELAY_MS);
-        // Timers expire in the millisecond after theirs.
-        let now_ms = self.common.milliseconds(now) + 1;
-        let [soon, later] = [delay / 4, delay].map(|delay| self.common.millisecond().times(now_ms + delay));
-        let until = if self.delayed { self.delayed_until } else { Time::NEVER };
-        if until <= soon {
-            return true;
+        let jiffies = &self.common.jiffies;
+        let [soon, timeout] = [delay / 4, delay].map(|ms| jiffies.up(self.common.millisecond().times(ms)));
+        let number = jiffies.number(now);
+        if self.delayed {
+            let earlier = jiffies.number(self.delayed_until) - u64::from(self.late);
+            if earlier <= number + timeout {
+                return earlier <= number + soon;
+            }
         }
-        (self.delayed, self.delayed_until) = (true, until.min(later));
+        let expiry = jiffies.expiry(now, number + timeout);
+        self.late = u16::try_from(expiry - number - timeout).unwrap_or(u16::MAX);
+        (self.delayed, self.delayed_until) = (true, jiffies.start(expiry));
         false
     }
 

@@ -39,6 +39,8 @@ impl Selective {
             una: self.board.una(),
             nxt: self.board.nxt(),
             in_flight: [in_flight, self.board.in_flight()],
+            plain: seen.plain,
+            window: seen.window,
             departure: self.pacer.release(),
             rate: None,
         }

@@ -28,6 +28,10 @@ pub(super) struct Seen {
     pub(super) duplicate_of_probe: bool,
     /// Whether the receiver's window grew.
     window_grew: bool,
+    /// Whether the ACK advances SND.UNA, and has neither blocks nor ECE.
+    pub(super) plain: bool,
+    /// Window that the ACK announces \[packets\]; [`u64::MAX`]: none.
+    pub(super) window: u64,
     /// Whether the receiver echoes a mark (ECE, RFC 3168).
     pub(super) marked: bool,
     /// Packets that it reports as marked.
@@ -94,7 +98,7 @@ impl Selective {
     /// Updates the scoreboard and the estimates with an ACK (Linux `tcp_sacktag_write_queue`, `tcp_clean_rtx_queue`).
     pub(super) fn take_in(&mut self, now: Time, ack: &Ack<'_>, seen: &mut Seen) {
         (seen.una_advanced, seen.marked) = (ack.next > self.board.una(), ack.marks.has(Marks::ECE));
-        seen.window_grew = self.take_window(ack.window, seen.una_advanced);
+        (seen.window, seen.window_grew) = (ack.window, self.take_window(ack.window, seen.una_advanced));
         let highest = self.board.highest_sacked();
         if seen.una_advanced {
             self.timeouts = 0;
@@ -104,6 +108,8 @@ impl Selective {
             self.take_in_selected(now, run, ack.next, seen);
         }
         self.remove_acknowledged(now, ack, seen);
+        let blocks = !ack.selected.is_empty() || (self.rules.config.sack && self.board.sacked() > 0);
+        seen.plain = seen.una_advanced && !seen.marked && !blocks;
         let sampled = self.sample_rtt(now, ack, seen);
         seen.control_rtt = sampled.map(|(_, control)| control);
         seen.restarts_timer = seen.acked || self.was_sent_after_head(sampled, seen);

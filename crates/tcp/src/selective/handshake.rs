@@ -18,6 +18,8 @@ impl Selective {
         if is_known {
             let sample = if repeated > 0 { self.rules.wheel.elapsed(now - rtt, now) } else { rtt };
             self.take_sample(now, sample, sample);
+        } else {
+            self.control.on_unmeasured_handshake();
         }
         if repeated > 0 && (!is_known || self.rules.config.rto.rules == TimeoutRules::Rfc6298) {
             let timeout = self.rules.clock.time(AFTER_LOST_SYN_S).max(self.timer.rto()).min(self.rules.rto_max);

@@ -42,7 +42,23 @@ impl Selective {
         let rtt = now - last.sent;
         self.take_sample(now, now - first.sent, rtt);
         self.rack.adapt(self.board.delivered_before(last.delivered), self.board.delivered);
-        let mut sample = AckSample {
+        let mut sample = self.sample_in_order(now, ack, (una, in_flight), rtt);
+        self.control.measure(&sample);
+        sample.may_grow = !std::mem::take(&mut self.undo.responded);
+        if PACED {
+            self.control_paced(&mut sample, una, &last);
+            return self.send_paced(now, actions);
+        }
+        self.control.on_ack(&sample, &mut self.window);
+        self.send_after_in_order(now, actions);
+        self.run_application(now, actions);
+    }
+
+    /// Returns the ACK as the congestion control sees it before the window grows; SND.UNA was `una` before it, and `in_flight`
+    /// packets were outstanding.
+    #[inline(always)]
+    fn sample_in_order(&self, now: Time, ack: &Ack<'_>, (una, in_flight): (u64, u32), rtt: Time) -> AckSample {
+        AckSample {
             now,
             acked: low_u32(ack.next - una),
             marked: 0,
@@ -58,18 +74,11 @@ impl Selective {
             una: ack.next,
             nxt: self.board.nxt(),
             in_flight: [in_flight, self.board.outstanding()],
+            plain: true,
+            window: ack.window,
             departure: self.pacer.release(),
             rate: None,
-        };
-        self.control.measure(&sample);
-        sample.may_grow = !std::mem::take(&mut self.undo.responded);
-        if PACED {
-            self.control_paced(&mut sample, una, &last);
-            return self.send_paced(now, actions);
         }
-        self.control.on_ack(&sample, &mut self.window);
-        self.send_after_in_order(now, actions);
-        self.run_application(now, actions);
     }
 
     /// Lets the control see the delivery rate of the packets from `una` on, of which `last` was the last one, and set the

@@ -3,9 +3,11 @@
 use base::cast::low_u64;
 use base::{Clock, Divisor, Time};
 
+use super::memory::Memory;
 use super::LEAST_DELAY_MS;
 use crate::echo_age::EchoAge;
 use crate::receiver::Acknowledgment;
+use crate::timer_wheel::Jiffies;
 use crate::LinuxReceiver;
 
 /// Microseconds of a second.
@@ -27,12 +29,16 @@ pub(super) struct Common {
     pub(super) echo_age: EchoAge,
     /// Ticks of a microsecond, if that is a whole number.
     ticks_per_microsecond: Option<u64>,
-    /// Ticks of a millisecond, in which the kernel's timers and timestamps count here.
+    /// Ticks of a millisecond, in which the kernel's timestamps count here.
     millisecond: Divisor,
+    /// The clock by which ACKs are delayed.
+    pub(super) jiffies: Jiffies,
     /// Half of the shortest delay of an ACK.
     pub(super) half_delay: Time,
     /// Payload of a full segment \[bytes\].
     segment: Divisor,
+    /// Memory of segments in the receive buffer.
+    pub(super) memory: Memory,
     /// The bits of a window that its announcement leaves out (`tcp_select_initial_window`: the window scale).
     below_scale: u64,
 }
@@ -51,8 +57,10 @@ impl Common {
             echo_age: EchoAge::new(clock),
             ticks_per_microsecond: whole.then(|| low_u64(u128::from(ticks_per_second) / MICROSECONDS)),
             millisecond: Divisor::new(ticks_per_second / 1000),
+            jiffies: Jiffies::new(Time::from_ticks(ticks_per_second / 1000), Time::ZERO),
             half_delay: Time::from_ticks(ticks_per_second / 1000).times(LEAST_DELAY_MS / 2),
             segment: Divisor::new(u64::from(settings.segment_bytes)),
+            memory: Memory::of(&settings),
             below_scale: (1 << settings.window_shift()) - 1,
         }
     }

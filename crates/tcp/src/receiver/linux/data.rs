@@ -3,7 +3,6 @@
 use base::{prefetch, Marks, Time};
 
 use super::{LinuxAcks, ECN_QUICK, LEAST_DELAY_MS, MOST_QUICK};
-use crate::memory::OVERHEAD;
 use crate::receiver::ecn::Demand;
 use crate::receiver::runs::Flush;
 use crate::receiver::{Acknowledgment, Receiver, LOGS, UNREAD, WITH_ECN};
@@ -187,7 +186,7 @@ impl Receiver {
         if held > 0 {
             if let Some(rules) = self.linux_rules() {
                 rules.runs.advance(after, left);
-                read = rules.waiting.release(sequence);
+                read = rules.waiting.release(sequence, rules.common.memory.most_shared);
             }
         }
         Taken { filled: held > 0 && left == 0, used, read: Some(read) }
@@ -203,7 +202,11 @@ impl Receiver {
         }
         if fresh {
             let before = rules.memory(held);
-            let used = if rules.waiting.hold(sequence) { rules.memory(held + 1) } else { before };
+            let used = if rules.waiting.hold(sequence, rules.common.memory.most_shared) {
+                rules.memory(held + 1)
+            } else {
+                before
+            };
             if selective {
                 rules.grow(used);
             }
@@ -303,7 +306,13 @@ impl LinuxAcks {
     /// \[bytes\].
     #[inline(always)]
     pub(super) fn memory(&self, held: u32) -> u64 {
-        u64::from(held) * self.segment() + self.waiting.buffers() * OVERHEAD
+        u64::from(held) * self.segment() + self.waiting.buffers() * self.common.memory.overhead
+    }
+
+    /// Returns the memory of a segment in a buffer of its own \[bytes\].
+    #[inline(always)]
+    pub(super) fn segment_memory(&self) -> u64 {
+        self.segment() + self.common.memory.overhead
     }
 }
 

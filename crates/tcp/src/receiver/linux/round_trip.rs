@@ -55,10 +55,11 @@ impl LinuxAcks {
     }
 
     /// Takes the first round trip, from the answer to the SYN to the ACK of that answer (`tcp_synack_rtt_meas`). The application
-    /// reads from then on (`tcp_init_buffer_space`).
+    /// reads from then on (`tcp_init_buffer_space`), and the time between segments counts from then on
+    /// (`tcp_create_openreq_child`).
     fn open(&mut self, now: Time, round_trip: Time) {
         self.first_rtt_us = u32::try_from(self.common.microseconds(round_trip).max(1)).unwrap_or(u32::MAX);
-        self.read_from.1 = now;
+        (self.read_from.1, self.arrived) = (now, now);
     }
 
     /// Takes the time in which a window of data arrived that ends before packet `next`, which is a round trip at least
@@ -124,6 +125,25 @@ mod tests {
         }
         rules.delay(at(740));
         assert_eq!(rules.delayed_until, at(740 + 1 + 62));
+    }
+
+    /// The kernel's flow whose first packet is lost: those behind it end quick ACK mode, and it comes sooner after the handshake
+    /// than a timeout, so that the mode does not begin again.
+    #[test]
+    fn a_first_packet_that_comes_behind_others_starts_no_quick_acks() {
+        let clock = Clock::new(1_000_000_000);
+        let at = |ms: u64| Time::from_ticks(1_000_000 * ms);
+        for (arrival, quick) in [(360, 0), (1700, 16)] {
+            let mut rules = LinuxAcks::new(LinuxReceiver::default(), clock).with_path(at(20), Time::ZERO);
+            rules.begin(0);
+            rules.answer_syn(at(260));
+            rules.take_last_of_handshake(at(300));
+            rules.quick = 1;
+            rules.sent(0, 10_000, true);
+            assert_eq!((rules.quick, rules.delay_ms), (0, 40));
+            rules.adapt_delay(at(arrival));
+            assert_eq!(rules.quick, quick, "{arrival}");
+        }
     }
 
     #[test]

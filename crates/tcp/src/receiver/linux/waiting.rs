@@ -2,10 +2,6 @@
 
 use std::collections::VecDeque;
 
-/// Segments that share a buffer at most (`MAX_SKB_FRAGS`). Deviation: the kernel counts fragments, and a segment that lies in
-/// two pages of the sender's has two.
-const MOST: u64 = 17;
-
 /// The buffers in the order of their packets: the first packet of each, and one past the last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waiting {
@@ -20,13 +16,13 @@ impl Waiting {
         self.buffers.as_ref().map_or(0, |buffers| buffers.len() as u64)
     }
 
-    /// Holds a packet that is not held: in the buffer that ends before it, if that has room (`tcp_ooo_try_coalesce`), or
-    /// else in one of its own. Returns whether it joined a buffer.
-    pub(super) fn hold(&mut self, sequence: u64) -> bool {
+    /// Holds a packet that is not held: in the buffer that ends before it, if that has less than `most` packets
+    /// (`tcp_ooo_try_coalesce`), or else in one of its own. Returns whether it joined a buffer.
+    pub(super) fn hold(&mut self, sequence: u64, most: u64) -> bool {
         let buffers = self.buffers.get_or_insert_with(|| Box::new(VecDeque::with_capacity(1)));
         let index = buffers.partition_point(|&(first, _)| first < sequence);
         if let Some((first, end)) = index.checked_sub(1).and_then(|before| buffers.get_mut(before)) {
-            if *end == sequence && *end - *first < MOST {
+            if *end == sequence && *end - *first < most {
                 *end += 1;
                 return true;
             }
@@ -36,13 +32,13 @@ impl Waiting {
     }
 
     /// Releases the packets that follow `filler`, which fills the first hole, in order. Returns the first packet that the
-    /// application does not read in one piece with it: a buffer joins the one before it if both have room together
-    /// (`tcp_ofo_queue`).
-    pub(super) fn release(&mut self, filler: u64) -> u64 {
+    /// application does not read in one piece with it: a buffer joins the one before it if both have `most` packets together
+    /// at most (`tcp_ofo_queue`).
+    pub(super) fn release(&mut self, filler: u64, most: u64) -> u64 {
         let (mut next, mut read) = (filler + 1, filler + 1);
         let Some(buffers) = &mut self.buffers else { return read };
         while let Some(&(_, end)) = buffers.front().filter(|&&(first, _)| first == next) {
-            if read == next && end - filler <= MOST {
+            if read == next && end - filler <= most {
                 read = end;
             }
             next = end;
@@ -62,7 +58,7 @@ mod tests {
     fn holding(packets: impl IntoIterator<Item = u64>) -> Waiting {
         let mut waiting = Waiting::default();
         packets.into_iter().for_each(|sequence| {
-            waiting.hold(sequence);
+            waiting.hold(sequence, 17);
         });
         waiting
     }
@@ -76,14 +72,21 @@ mod tests {
     }
 
     #[test]
+    fn packets_in_linear_memory_share_no_buffer() {
+        let mut waiting = Waiting::default();
+        assert_eq!([1, 2, 3].map(|sequence| waiting.hold(sequence, 1)), [false; 3]);
+        assert_eq!((waiting.buffers(), waiting.release(0, 1), waiting.buffers()), (3, 1, 0));
+    }
+
+    #[test]
     fn what_fills_a_hole_is_read_with_the_buffers_that_join_it() {
         let mut waiting = holding([1, 2, 4]);
-        assert_eq!((waiting.release(0), waiting.buffers()), (3, 1));
-        assert_eq!((waiting.release(3), waiting.buffers()), (5, 0));
-        assert_eq!(holding(1..=16).release(0), 17);
-        assert_eq!(holding(1..=17).release(0), 1, "a full buffer has no room for the packet before it");
-        assert_eq!(holding([1, 3, 2]).release(0), 4, "all buffers that have room together");
-        assert_eq!(holding((2..=18).chain([1])).release(0), 2, "the second buffer is full");
-        assert_eq!(holding([5]).release(3), 4, "none follows it");
+        assert_eq!((waiting.release(0, 17), waiting.buffers()), (3, 1));
+        assert_eq!((waiting.release(3, 17), waiting.buffers()), (5, 0));
+        assert_eq!(holding(1..=16).release(0, 17), 17);
+        assert_eq!(holding(1..=17).release(0, 17), 1, "a full buffer has no room for the packet before it");
+        assert_eq!(holding([1, 3, 2]).release(0, 17), 4, "all buffers that have room together");
+        assert_eq!(holding((2..=18).chain([1])).release(0, 17), 2, "the second buffer is full");
+        assert_eq!(holding([5]).release(3, 17), 4, "none follows it");
     }
 }

@@ -4,7 +4,7 @@
 use base::{cast::low_u64, Time};
 
 use super::LinuxAcks;
-use crate::memory::{EXPECTED_HEADERS, EXPECTED_STRUCTURE, OVERHEAD};
+use crate::memory::{EXPECTED_HEADERS, EXPECTED_STRUCTURE};
 
 /// Steps in which the kernel looks for the memory of a segment \[bytes\] (`tcp_rcv_space_adjust`).
 const MEMORY_STEP: u128 = 128;
@@ -15,7 +15,7 @@ impl LinuxAcks {
     /// Sets the buffer, and the largest window that it allows \[bytes\].
     pub(super) fn resize(&mut self, buffer: u64, clamp: u64) {
         (self.buffer, self.clamp) = (buffer, clamp);
-        self.most = self.most_with(self.segment() + OVERHEAD);
+        self.most = self.most_with(self.segment_memory());
     }
 
     /// Raises the limit of the window by two segments, while the buffer has room; then the next ACK is a quick one
@@ -30,8 +30,10 @@ impl LinuxAcks {
     /// Raises the limit of the window, which is below `most`.
     #[inline(always)]
     pub(super) fn raise(&mut self, most: u64) {
-        self.limit = (self.limit + 2 * self.segment()).min(most);
-        self.quick |= 1;
+        if self.limit <= self.common.memory.most_raised {
+            self.limit = (self.limit + 2 * self.segment()).min(most);
+            self.quick |= 1;
+        }
     }
 
     /// Returns the limit up to which a segment raises that of the window, with a part of the buffer used; 0 if it is too

@@ -1,0 +1,97 @@
+//! The memory that segments take in the receive buffer, by the way in which the host's driver stores them.
+
+use crate::memory::OVERHEAD;
+use crate::LinuxReceiver;
+
+/// Segments in pages that share a buffer at most (`MAX_SKB_FRAGS`). Deviation: the kernel counts fragments, and a segment that
+/// lies in two pages of the sender's has two.
+const MOST_SHARED: u64 = 17;
+/// Headers of IP and TCP, and the option of timestamps \[bytes\].
+const HEADERS: (u64, u64) = (40, 12);
+/// Room before the headers (`NET_SKB_PAD`), and the structure behind the payload (`struct skb_shared_info`) \[bytes\].
+const AROUND: u64 = 64 + 320;
+/// The structure of a segment (`struct sk_buff`), which has memory of its own \[bytes\].
+const STRUCTURE: u64 = 256;
+
+/// The memory of segments.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Memory {
+    /// Memory of a buffer beyond the payload in it \[bytes\].
+    pub(super) overhead: u64,
+    /// Segments that share a buffer at most.
+    pub(super) most_shared: u64,
+    /// Limit of the window up to which segments raise it \[bytes\].
+    pub(super) most_raised: u64,
+}
+
+impl Memory {
+    /// Returns the memory of a receiver's segments.
+    pub(super) fn of(settings: &LinuxReceiver) -> Memory {
+        if !settings.linear {
+            return Memory { overhead: OVERHEAD, most_shared: MOST_SHARED, most_raised: u64::MAX };
+        }
+        let payload = u64::from(settings.segment_bytes);
+        let packet = payload + HEADERS.0 + if settings.timestamps { HEADERS.1 } else { 0 };
+        // The kernel takes memory in powers of two.
+        let truesize = (packet + AROUND).next_power_of_two() + STRUCTURE;
+        let most_raised = most_raised(payload, truesize, settings.most_buffer_bytes);
+        Memory { overhead: truesize - payload, most_shared: 1, most_raised }
+    }
+}
+
+/// Returns the limit up to which a segment raises it, whose memory is `truesize` (`tcp_grow_window`, `__tcp_grow_window`).
+fn most_raised(payload: u64, truesize: u64, most_buffer: u64) -> u64 {
+    if truesize / 2 <= payload {
+        return u64::MAX;
+    }
+    let halvings = (0..63).find(|&halvings| (truesize / 4) >> halvings <= payload);
+    halvings.map_or(0, |halvings| (most_buffer / 4) >> halvings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::LinuxAcks;
+    use super::*;
+
+    #[test]
+    fn a_packet_in_linear_memory_takes_a_power_of_two_and_its_structure() {
+        for (segment_bytes, timestamps, truesize) in
+            [(1448, true, 2304), (1460, false, 2304), (524, true, 1280), (8948, true, 16640), (88, true, 1280)]
+        {
+            let settings = LinuxReceiver { segment_bytes, timestamps, linear: true, ..LinuxReceiver::default() };
+            let memory = Memory::of(&settings);
+            assert_eq!(memory.overhead + u64::from(segment_bytes), truesize, "{segment_bytes}");
+            assert_eq!(memory.most_shared, 1);
+        }
+    }
+
+    /// Half of what is left of the buffer is announced, and the window of short packets stays below its limit.
+    #[test]
+    fn packets_beyond_a_hole_leave_less_of_the_buffer_in_linear_memory() {
+        for (linear, used) in [(false, 10 * 1448 + 1280), (true, 10 * 2304)] {
+            let settings = LinuxReceiver { buffer_bytes: 125_000, linear, ..LinuxReceiver::default() };
+            let mut rules = LinuxAcks::new(settings, base::Clock::new(1_000_000));
+            rules.limit = rules.clamp;
+            for sequence in 1..=10 {
+                rules.waiting.hold(sequence, rules.common.memory.most_shared);
+            }
+            assert_eq!(rules.memory(10), used, "{linear}");
+            assert_eq!(rules.window_with(used), rules.common.aligned((125_000 - used) / 2), "{linear}");
+        }
+        let short =
+            LinuxReceiver { segment_bytes: 524, linear: true, most_buffer_bytes: 1 << 20, ..LinuxReceiver::default() };
+        let mut rules = LinuxAcks::new(short, base::Clock::new(1_000_000));
+        for (limit, raised) in [(1 << 18, true), ((1 << 18) + 1, false)] {
+            rules.limit = limit;
+            rules.raise(1 << 19);
+            assert_eq!(rules.limit > limit, raised, "{limit}");
+        }
+    }
+
+    #[test]
+    fn short_packets_raise_the_window_to_a_part_of_the_largest_buffer() {
+        let limits =
+            [(1448, 2304), (524, 1280), (88, 1280)].map(|(payload, truesize)| most_raised(payload, truesize, 1 << 22));
+        assert_eq!(limits, [u64::MAX, 1 << 20, 1 << 18]);
+    }
+}
