@@ -30,6 +30,17 @@ def test_the_receive_buffer_limits_what_is_in_flight() -> None:
     assert goodput(run(fixed)) > 9.4e6
 
 
+@pytest.mark.parametrize("handshake", ["none", "tcp"])
+def test_the_first_flight_is_within_the_window_of_the_answer_to_the_syn(handshake: str) -> None:
+    """Half of 20000 bytes has six segments, of which 32 may leave by the initial window; the kernel sends six."""
+    tcp = {"preset": "linux-cubic", "initial_window": "32 pkt", "handshake": handshake}
+    sizes = {"receive_buffer": "20000 B", "receive_buffer_max": "20000 B"}
+    sent = run({**tcp, **sizes}, trace={"sequence": True}).traces["sequence"]
+    assert (sent.time_s == sent.time_s.iloc[0]).sum() == 6
+    unlimited = run({**tcp, **sizes, "receive_window": "fixed"}, trace={"sequence": True}).traces["sequence"]
+    assert (unlimited.time_s == unlimited.time_s.iloc[0]).sum() == 32
+
+
 def test_the_receive_window_grows_with_what_is_read() -> None:
     """The first window is 65535 bytes, of which the path needs 125000; the buffer grows to 6 MiB at most."""
     tcp = {"preset": "linux-cubic", "receive_buffer": "128 KiB", "receive_buffer_max": "6 MiB"}

@@ -107,6 +107,14 @@ impl Sender {
         }
     }
 
+    /// Takes the window that the receiver announces first \[packets\], before the transfer starts. Senders with cumulative ACKs
+    /// alone have one of their own.
+    pub fn hear_first_window(&mut self, window: u64) {
+        if let Sender::Selective(sender) = self {
+            sender.hear_first_window(window);
+        }
+    }
+
     /// Takes note that the SYN which reached the receiver did not ask for ECN. The sender with cumulative ACKs alone takes
     /// no note of it.
     pub fn on_plain_handshake(&mut self) {

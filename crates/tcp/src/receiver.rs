@@ -125,6 +125,12 @@ impl Receiver {
         }
     }
 
+    /// Returns the window that the answer to a SYN announces \[packets\]; `None` if windows are not announced.
+    pub fn first_window(&self) -> Option<u64> {
+        let rules = self.rest.as_ref()?.linux.as_ref()?;
+        Acknowledgment::window_in(rules.first_window())
+    }
+
     /// Ends a handshake, as the other end sends its last ACK `now`: that is what ACKs echo until the first packet has arrived.
     pub fn end_handshake(&mut self, now: Time) {
         self.echo = now;

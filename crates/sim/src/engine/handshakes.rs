@@ -79,6 +79,9 @@ impl Engine {
             *since = now;
         }
         let slot = &mut self.senders[flow as usize];
+        if let Some(window) = self.network.flows[flow as usize].receiver.first_window() {
+            slot.sender.hear_first_window(window);
+        }
         slot.sender.on_start(now, &mut Outbox { network: &mut self.network, flow, now, reschedules: false });
         if let Some(observers) = &mut self.network.observers {
             observers.cwnd(flow, now, &slot.sender);

@@ -37,6 +37,8 @@ struct State {
     /// State of congestion before the next ACK (`icsk_ca_state`). Linux measures an ACK (`pkts_acked`) before the state
     /// changes with it: the packets of the ACK that ends a recovery do not count for the window.
     ca_state: Congestion,
+    /// Arrival of the newest ACK \[jiffies\].
+    now: u64,
     /// Packets of the newest ACK.
     acked: u64,
     /// Packets acknowledged since the window grew.
@@ -71,6 +73,7 @@ impl Default for State {
             adapts: false,
             una: Cumulative::default(),
             ca_state: Congestion::Open,
+            now: 0,
             acked: 1,
             count: 0,
             min_rtt: 0,
@@ -171,6 +174,13 @@ impl State {
         self.path.congestion = Some(now);
         self.count = 0;
     }
+
+    /// Takes note of the end of a congestion, if one is going on (`htcp_state`).
+    fn end_congestion(&mut self, now: u64) {
+        if self.before.take().is_some() {
+            self.path.congestion = Some(now);
+        }
+    }
 }
 
 impl HTcp {
@@ -189,6 +199,10 @@ impl HTcp {
 }
 
 impl CongestionControl for HTcp {
+    fn measure(&mut self, ack: &AckSample) {
+        self.state.now = self.common.clock.jiffies(ack.now);
+    }
+
     fn on_ack(&mut self, ack: &AckSample, window: &mut Window) {
         let now = self.common.clock.jiffies(ack.now);
         let state = &mut self.state;
@@ -208,8 +222,8 @@ impl CongestionControl for HTcp {
         } else {
             (state.packets, state.since) = (0, Some(now));
         }
-        if ack.is_open() && state.before.take().is_some() {
-            state.path.congestion = Some(now);
+        if ack.is_open() {
+            state.end_congestion(now);
         }
         let avoids = !window.in_slow_start();
         if self.common.slow_start.on_ack(ack, window) > 0 && avoids {
@@ -230,6 +244,11 @@ impl CongestionControl for HTcp {
         state.begin_congestion(now);
         let ssthresh = (u64::from(packets(window.cwnd)) * state.beta) >> 7;
         f64::from(to_u32(to_index(ssthresh))).max(2.0)
+    }
+
+    /// Ends the congestion, also where the ACK that ends a recovery begins another one.
+    fn on_recovery_end(&mut self, _window: &mut Window) {
+        self.state.end_congestion(self.state.now);
     }
 
     fn undo(&mut self, prior: f64, window: &Window) -> f64 {
@@ -325,6 +344,21 @@ mod tests {
             .map(|(una, state, may_grow)| count(una, state, may_grow));
         assert_eq!(counts, [0, 0, 2]);
         assert_eq!(window.cwnd, 26.0);
+    }
+
+    /// The kernel's flow whose ACK at 5.7 s ends a recovery and begins another one: cwnd grows by a packet in a round trip then,
+    /// and not by seven as 3.4 s after a congestion.
+    #[test]
+    fn a_congestion_that_follows_another_one_at_once_counts_from_its_end() {
+        let clock = base::Clock::PICOSECONDS;
+        let mut control = HTcp { common: Common::new(&Settings::linux(clock)), state: State::default() };
+        let mut window = Window { cwnd: 152.0, ssthresh: 152.0 };
+        control.state.min_rtt = 17;
+        control.on_congestion(Signal::Loss, clock.time(2.3), &window);
+        control.measure(&crate::cc::tests::ack(clock.time(5.7), 1));
+        control.on_recovery_end(&mut window);
+        control.on_congestion(Signal::Loss, clock.time(5.7), &window);
+        assert_eq!(control.state.alpha, ONE);
     }
 
     #[test]

@@ -202,6 +202,11 @@ impl LinuxAcks {
         fresh
     }
 
+    /// Returns the window of the answer to a SYN as an ACK has it; 0 if windows are not announced.
+    pub(super) fn first_window(&self) -> u32 {
+        self.common.announced(self.window)
+    }
+
     /// Begins a connection with packet `next`.
     pub(super) fn begin(&mut self, next: u64) {
         *self = LinuxAcks::with(Arc::clone(&self.common));

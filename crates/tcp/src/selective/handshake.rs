@@ -29,6 +29,12 @@ impl Selective {
             self.window.cwnd = 1.0;
         }
     }
+
+    /// Takes the window of the answer to the SYN \[packets\], before the transfer starts.
+    pub fn hear_first_window(&mut self, window: u64) {
+        self.pushes.begin(window.saturating_mul(u64::from(self.rules.config.segment_bytes)));
+        self.take_window(window, true);
+    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use base::Marks;
 use super::Selective;
 use crate::{Close, PushConfig};
 
-/// Largest window that a SYN can announce \[bytes\].
+/// Largest window that a SYN can announce \[bytes\]; that of a receiver which announces none.
 const FIRST_WINDOW: u64 = 65535;
 
 /// The packets that have the flag PSH and are yet to be sent; the last one of the transfer, which has it, is left out.
@@ -37,6 +37,11 @@ impl Pushes {
     pub(super) fn restart(&mut self) {
         self.waiting.clear();
         (self.pushed, self.window) = (0, FIRST_WINDOW);
+    }
+
+    /// Takes note of the window of the answer to the SYN \[bytes\].
+    pub(super) fn begin(&mut self, window: u64) {
+        self.window = window;
     }
 
     /// Takes note of a window that the receiver announces \[bytes\].
