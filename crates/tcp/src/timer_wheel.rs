@@ -4,6 +4,9 @@ use base::{Clock, Divisor, Time};
 
 use crate::{SenderConfig, TimeoutConfig};
 
+/// Slots of each level of the wheel that a timer can wait for.
+const SLOTS: u64 = 63;
+
 /// The ticks of a kernel's clock, and the timers that run by them (`kernel/time/timer.c`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Jiffies {
@@ -19,38 +22,52 @@ impl Jiffies {
     }
 
     /// Returns the number of the jiffy in which an instant lies.
+    #[inline(always)]
     pub(crate) fn number(&self, instant: Time) -> u64 {
         self.length.quotient((instant + self.offset).ticks())
     }
 
     /// Returns the start of a jiffy.
+    #[inline(always)]
     pub(crate) fn start(&self, number: u64) -> Time {
         self.span(number) - self.offset
     }
 
     /// Returns the duration of a number of jiffies.
+    #[inline(always)]
     pub(crate) fn span(&self, jiffies: u64) -> Time {
         Time::from_ticks(self.length.number()).times(jiffies)
     }
 
     /// Returns the number of jiffies of a duration, rounded up.
+    #[inline(always)]
     pub(crate) fn up(&self, duration: Time) -> u64 {
         self.length.quotient_up(duration.ticks())
     }
 
     /// Returns the number of jiffies of a duration, rounded down.
+    #[inline(always)]
     pub(crate) fn down(&self, duration: Time) -> u64 {
         self.length.quotient(duration.ticks())
     }
 
-    /// Returns the number of the jiffy as which a timer fires that is set `now` for the jiffy `timeout` (`calc_wheel_index`).
-    pub(crate) fn expiry(&self, now: Time, timeout: u64) -> u64 {
-        let number = self.number(now);
+    /// Returns the number of the jiffy as which a timer fires that is set `now`, in the jiffy `number`, for the jiffy `timeout`
+    /// (`calc_wheel_index`).
+    #[inline(always)]
+    pub(crate) fn expiry(&self, now: Time, number: u64, timeout: u64) -> u64 {
+        if timeout - number < SLOTS {
+            return timeout + 1;
+        }
+        self.late_expiry(now, number, timeout)
+    }
+
+    #[inline(never)]
+    fn late_expiry(&self, now: Time, number: u64, timeout: u64) -> u64 {
         // As a timer fires the wheel has come to the next jiffy already (`__run_timers`), and timers fire as jiffies begin.
         let wheel = number + u64::from(self.start(number) == now);
-        let wait = timeout.saturating_sub(wheel);
-        // Each level of the wheel has 64 slots, eight times as long as those of the level below.
-        let level = (0..8_u32).find(|level| wait < 63 << (3 * level)).unwrap_or(8);
+        let wait = timeout - wheel;
+        // Each level of the wheel has slots eight times as long as those of the level below.
+        let level = (0..8_u32).find(|level| wait < SLOTS << (3 * level)).unwrap_or(8);
         ((timeout >> (3 * level)) + 1) << (3 * level)
     }
 }
@@ -107,7 +124,8 @@ impl TimerWheel {
     /// Returns when a timer that is set `now` for `deadline` fires; [`Time::NEVER`] if that is never.
     pub fn fires(&self, now: Time, deadline: Time) -> Time {
         let Some(jiffies) = self.jiffies.filter(|_| deadline != Time::NEVER) else { return deadline };
-        jiffies.start(jiffies.expiry(now, jiffies.number(now) + jiffies.up(deadline - now)))
+        let number = jiffies.number(now);
+        jiffies.start(jiffies.expiry(now, number, number + jiffies.up(deadline - now)))
     }
 }
 

@@ -133,14 +133,14 @@ impl LinuxAcks {
     pub(super) fn with_path(&self, return_delay: Time, service: Time) -> LinuxAcks {
         let mut common = Common::new(self.common.settings, self.common.clock);
         common.set_path(return_delay, service);
-        common.jiffies = self.common.jiffies;
+        common.set_clock(self.common.jiffies);
         LinuxAcks::with(Arc::new(common))
     }
 
     /// Delays ACKs by a host's clock; by one of milliseconds that begin with the run if its timers are exact.
     pub(super) fn set_clock(&mut self, wheel: TimerWheel) {
         if let Some(jiffies) = wheel.jiffies() {
-            Arc::make_mut(&mut self.common).jiffies = jiffies;
+            Arc::make_mut(&mut self.common).set_clock(jiffies);
         }
     }
 
@@ -307,16 +307,16 @@ impl LinuxAcks {
         }
         delay = delay.min(MOST_DELAY_MS);
         let jiffies = &self.common.jiffies;
-        let [soon, timeout] = [delay / 4, delay].map(|ms| jiffies.up(self.common.millisecond().times(ms)));
         let number = jiffies.number(now);
+        let timeout = number + self.common.jiffies_of(delay);
         if self.delayed {
             let earlier = jiffies.number(self.delayed_until) - u64::from(self.late);
-            if earlier <= number + timeout {
-                return earlier <= number + soon;
+            if earlier <= timeout {
+                return earlier <= number + self.common.jiffies_of(delay / 4);
             }
         }
-        let expiry = jiffies.expiry(now, number + timeout);
-        self.late = u16::try_from(expiry - number - timeout).unwrap_or(u16::MAX);
+        let expiry = jiffies.expiry(now, number, timeout);
+        self.late = u16::try_from(expiry - timeout).unwrap_or(u16::MAX);
         (self.delayed, self.delayed_until) = (true, jiffies.start(expiry));
         false
     }

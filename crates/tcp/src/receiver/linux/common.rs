@@ -33,6 +33,8 @@ pub(super) struct Common {
     millisecond: Divisor,
     /// The clock by which ACKs are delayed.
     pub(super) jiffies: Jiffies,
+    /// Shortest delay of an ACK \[jiffies\].
+    least_delay: u64,
     /// Half of the shortest delay of an ACK.
     pub(super) half_delay: Time,
     /// Payload of a full segment \[bytes\].
@@ -58,6 +60,7 @@ impl Common {
             ticks_per_microsecond: whole.then(|| low_u64(u128::from(ticks_per_second) / MICROSECONDS)),
             millisecond: Divisor::new(ticks_per_second / 1000),
             jiffies: Jiffies::new(Time::from_ticks(ticks_per_second / 1000), Time::ZERO),
+            least_delay: LEAST_DELAY_MS,
             half_delay: Time::from_ticks(ticks_per_second / 1000).times(LEAST_DELAY_MS / 2),
             segment: Divisor::new(u64::from(settings.segment_bytes)),
             memory: Memory::of(&settings),
@@ -74,6 +77,22 @@ impl Common {
 
     pub(super) fn millisecond(&self) -> Time {
         Time::from_ticks(self.millisecond.number())
+    }
+
+    /// Returns a number of milliseconds in jiffies, rounded up.
+    #[inline(always)]
+    pub(super) fn jiffies_of(&self, milliseconds: u64) -> u64 {
+        if milliseconds == LEAST_DELAY_MS {
+            self.least_delay
+        } else {
+            self.jiffies.up(self.millisecond().times(milliseconds))
+        }
+    }
+
+    /// Sets the clock by which ACKs are delayed.
+    pub(super) fn set_clock(&mut self, jiffies: Jiffies) {
+        self.jiffies = jiffies;
+        self.least_delay = jiffies.up(self.millisecond().times(LEAST_DELAY_MS));
     }
 
     pub(super) fn milliseconds(&self, time: Time) -> u64 {

@@ -30,10 +30,8 @@ impl LinuxAcks {
     /// Raises the limit of the window, which is below `most`.
     #[inline(always)]
     pub(super) fn raise(&mut self, most: u64) {
-        if self.limit <= self.common.memory.most_raised {
-            self.limit = (self.limit + 2 * self.segment()).min(most);
-            self.quick |= 1;
-        }
+        self.limit = (self.limit + 2 * self.segment()).min(most);
+        self.quick |= 1;
     }
 
     /// Returns the limit up to which a segment raises that of the window, with a part of the buffer used; 0 if it is too
@@ -41,7 +39,7 @@ impl LinuxAcks {
     fn most_with(&self, used: u64) -> u64 {
         match self.segment() {
             0..SHORTEST_GROWING => 0,
-            _ => self.clamp.min(self.space(used)),
+            _ => self.clamp.min(self.space(used)).min(self.common.memory.most_raised),
         }
     }
 
