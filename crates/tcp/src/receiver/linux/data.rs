@@ -189,6 +189,7 @@ impl Receiver {
                 read = rules.waiting.release(sequence, rules.common.memory.most_shared);
             }
         }
+        let used = used + if held > 0 { self.linux_rules().map_or(0, |rules| rules.common.memory.filler) } else { 0 };
         Taken { filled: held > 0 && left == 0, used, read: Some(read) }
     }
 

@@ -20,6 +20,9 @@ pub(super) struct Memory {
     pub(super) overhead: u64,
     /// Segments that share a buffer at most.
     pub(super) most_shared: u64,
+    /// Memory of a segment that fills a hole, as the ACK of it is sent \[bytes\]. Deviation: in pages it is left out; the kernel's
+    /// takes it too, and some less for the buffers that join it (`tcp_ofo_queue`).
+    pub(super) filler: u64,
     /// Limit to which segments raise the window \[bytes\]. Deviation: the kernel's last step may be two segments longer.
     pub(super) most_raised: u64,
 }
@@ -28,14 +31,14 @@ impl Memory {
     /// Returns the memory of a receiver's segments.
     pub(super) fn of(settings: &LinuxReceiver) -> Memory {
         if !settings.linear {
-            return Memory { overhead: OVERHEAD, most_shared: MOST_SHARED, most_raised: u64::MAX };
+            return Memory { overhead: OVERHEAD, most_shared: MOST_SHARED, filler: 0, most_raised: u64::MAX };
         }
         let payload = u64::from(settings.segment_bytes);
         let packet = payload + HEADERS.0 + if settings.timestamps { HEADERS.1 } else { 0 };
         // The kernel takes memory in powers of two.
         let truesize = (packet + AROUND).next_power_of_two() + STRUCTURE;
         let most_raised = most_raised(payload, truesize, settings.most_buffer_bytes);
-        Memory { overhead: truesize - payload, most_shared: 1, most_raised }
+        Memory { overhead: truesize - payload, most_shared: 1, filler: truesize, most_raised }
     }
 }
 
@@ -50,8 +53,11 @@ fn most_raised(payload: u64, truesize: u64, most_buffer: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use base::{Marks, Time};
+
     use super::super::LinuxAcks;
     use super::*;
+    use crate::{Dialect, Receiver, ReceiverConfig};
 
     #[test]
     fn a_packet_in_linear_memory_takes_a_power_of_two_and_its_structure() {
@@ -86,6 +92,21 @@ mod tests {
         rules.grow(0);
         rules.grow(0);
         assert_eq!(rules.limit, 1 << 18, "a quarter of the largest buffer");
+    }
+
+    /// The kernel's receiver with 20000 bytes, whose ACK of what fills a hole announces 4240, half of what five packets leave.
+    #[test]
+    fn what_fills_a_hole_is_in_the_buffer_as_its_ack_is_sent() {
+        let clock = base::Clock::new(1_000_000);
+        let at = |ms: u64| Time::from_ticks(1000 * ms);
+        let linux =
+            LinuxReceiver { buffer_bytes: 20_000, most_buffer_bytes: 20_000, linear: true, ..LinuxReceiver::default() };
+        let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
+        let mut receiver = Receiver::new(&config, Dialect::Rfc, clock).with_path(at(10), Time::ZERO);
+        for sequence in [0, 2, 3, 4, 5, 1] {
+            receiver.on_data(at(20 + sequence), sequence, at(10 + sequence), Marks::NONE, 0);
+        }
+        assert_eq!(receiver.linux_rules().map(|rules| rules.window), Some((20_000 - 5 * 2304) / 2));
     }
 
     #[test]
