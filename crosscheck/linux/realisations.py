@@ -8,6 +8,7 @@ packets leave, and which of them is first is a rule of the program and not of TC
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib import import_module
+from typing import Any
 
 from crosscheck.linux.experiment import JITTER_S, TICKS_S
 from crosscheck.linux.figures import Figures
@@ -36,7 +37,7 @@ def shifts_of(found: Mapping[str, Figures]) -> list[int]:
     return [shift for shift in SHIFTS_US if shift_name(shift) in found]
 
 
-def realise(scenario: Scenario, shift_us: float) -> Scenario:
+def realise(scenario: Scenario, shift_us: float, *, copied: bool = True) -> Scenario:
     """Give the realisation of a resolved scenario that starts a time later, as our engine plays it.
 
     Parameters
@@ -45,13 +46,17 @@ def realise(scenario: Scenario, shift_us: float) -> Scenario:
         Resolved scenario.
     shift_us : float
         Time by which all flows start later [us]; with 0 the seed and the ACKs stay as they are.
+    copied : bool
+        Whether the kernel's packets are copied where some are lost by number; netem, which lost those of some recorded
+        runs, copies none.
 
     Returns
     -------
     dict
         The same on the kernel's clock; with a shift, another seed, and ACKs whose delays vary.
     """
-    by_clock = _on_clock(_by_wire(_by_htb(scenario)))
+    by_htb = _by_htb(scenario)
+    by_clock = _on_clock(_by_wire(by_htb) if copied else by_htb)
     return _shift(by_clock, shift_us) if shift_us else by_clock
 
 
@@ -114,7 +119,7 @@ def slowed(scenario: Scenario, latency_s: float, later_s: Mapping[int, float]) -
     dict
         The same, where the ACKs of all flows take longer.
     """
-    link = {**_jitter(0.001, 0), "name": "latency", "delay_process": None, "delay_s": latency_s}
+    link = _resolved_link({"name": "latency", "rate": "unlimited", "delay": f"{latency_s:.12f} s"})
     hop = len(scenario["elements"])
     flows = [_later(_across(flow, hop), later_s.get(number, 0.0)) for number, flow in enumerate(scenario["flows"])]
     return {**scenario, "elements": [*scenario["elements"], link], "flows": flows}
@@ -195,12 +200,14 @@ def _jitter(stay_s: float, number: int) -> Scenario:
         "states": states,
         "transitions": [[1.0 / STATES] * STATES] * STATES,
     }
-    name = f"jitter{number}"
-    jitter = {"name": name, "rate": "unlimited", "delay_process": process}
+    return _resolved_link({"name": f"jitter{number}", "rate": "unlimited", "delay_process": process})
+
+
+def _resolved_link(link: dict[str, Any]) -> Scenario:
     line = {"name": "line", "rate": "1 Mbit/s", "buffer": "10 pkt"}
-    flow = {"name": "flow", "path": ["line", name]}
+    flow = {"name": "flow", "path": ["line", link["name"]]}
     scenarios = import_module("ackclock.scenario")
-    document = {"title": "jitter", "link": [line, jitter], "flow": [flow], "run": {"duration": "10 s"}}
+    document = {"title": "link", "link": [line, link], "flow": [flow], "run": {"duration": "10 s"}}
     elements = scenarios.resolve(scenarios.load(document)).to_dict()["elements"]
-    found: Scenario = next(element for element in elements if element["name"] == name)
+    found: Scenario = next(element for element in elements if element["name"] == link["name"])
     return found

@@ -175,6 +175,11 @@ class Run:
         run = {"duration": f"{self.duration_s} s", "warmup": f"{self.warmup_s} s"}
         return {"title": self.name, "link": [bottleneck, wire, *back], "flow": list(self._flows()), "run": run}
 
+    @property
+    def is_copied(self) -> bool:
+        """Whether its packets were copied, as those of all runs with losses but `L_*`, whose losses are netem's."""
+        return not self.name.startswith("L_")
+
     def _flows(self) -> Iterator[dict[str, Any]]:
         for number, control in enumerate(self.controls, 1):
             yield {

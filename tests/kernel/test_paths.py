@@ -34,7 +34,8 @@ def compared(name: str) -> list[Compared]:
     shifts = shifts_of(theirs)
     kernels = [theirs[shift_name(shift)] for shift in shifts]
     scenario = RUNS[name].scenario(lost)
-    plain = ours.play(realise(scenario, 0.0))
+    copied = RUNS[name].is_copied
+    plain = ours.play(realise(scenario, 0.0, copied=copied))
     alike = RUNS[name].is_of_one_kind and len(kernels) < LEAST_REALISATIONS
     found = compare(kernels[:1], [plain], alike=alike)
     if all(one.agreement is Agreement.WITHIN for one in found):
@@ -42,7 +43,7 @@ def compared(name: str) -> list[Compared]:
     if len(kernels) < LEAST_REALISATIONS and RUNS[name].queue in recorded.RANDOM_QUEUES:
         seeds = ({**scenario, "run": scenario["run"] | {"seed": seed}} for seed in range(2, LEAST_REALISATIONS + 1))
         return compare(kernels, [plain, *map(ours.play, seeds)], alike=alike)
-    others = (ours.play(realise(scenario, shift)) for shift in shifts[1:])
+    others = (ours.play(realise(scenario, shift, copied=copied)) for shift in shifts[1:])
     return compare(kernels, [plain, *others], alike=alike)
 
 

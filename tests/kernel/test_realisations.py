@@ -13,7 +13,7 @@ from crosscheck.linux.experiment import BOOT_S, JITTER_S, TICKS_S
 from crosscheck.linux.kernel import KIT
 from crosscheck.linux.path import tcp_of
 from crosscheck.linux.realisations import SHIFTS_US, phase_of_s, realise, shift_name, shifts_of, slowed
-from crosscheck.linux.recorded import figures, runs
+from crosscheck.linux.recorded import figures, lost, runs
 
 SCENARIO = resolve(load(draw(5, 3))).to_dict()
 
@@ -89,6 +89,12 @@ def test_packets_are_copied_where_losses_are_by_number() -> None:
         linear = {tcp_of(flow)["receiver"]["linux"]["linear"] for flow in realise(scenario, 0.0)["flows"]}
         found[has_losses] = found.get(has_losses, set()) | linear
     assert found == {True: {True}, False: {False}}
+    recorded_one = runs()["L_reno_1e3"].scenario(lost()["L_reno_1e3"])
+    of_recorded = [
+        tcp_of(realise(recorded_one, 0.0, copied=copied)["flows"][0])["receiver"]["linux"]["linear"]
+        for copied in (runs()["L_reno_1e3"].is_copied, runs()["R_reno_30"].is_copied)
+    ]
+    assert of_recorded == [False, True], "netem copies none"
 
 
 def test_the_kernels_latency_delays_acks_and_starts() -> None:

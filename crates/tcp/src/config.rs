@@ -338,7 +338,7 @@ pub struct LinuxReceiver {
     /// Whether packets have timestamps, by which the receiver measures the round trip.
     #[serde(default = "with_timestamps")]
     pub timestamps: bool,
-    /// Whether each packet is in memory of its own, as a tun device stores them; else packets beyond a hole share pages.
+    /// Whether each packet takes memory of its own, as from a tun device; else packets beyond a hole share pages.
     #[serde(default)]
     pub linear: bool,
 }

@@ -125,10 +125,11 @@ impl Receiver {
         }
     }
 
-    /// Returns the window that the answer to a SYN announces \[packets\]; `None` if windows are not announced.
+    /// Returns the window that the answer to a SYN announces \[packets\], before the first ACK; `None` if windows are not
+    /// announced.
     pub fn first_window(&self) -> Option<u64> {
         let rules = self.rest.as_ref()?.linux.as_ref()?;
-        Acknowledgment::window_in(rules.first_window())
+        Acknowledgment::window_in(rules.announced())
     }
 
     /// Ends a handshake, as the other end sends its last ACK `now`: that is what ACKs echo until the first packet has arrived.

@@ -370,7 +370,7 @@ class LinuxReceiverSettings:
     timestamps: bool = True
     """Whether packets have timestamps, by which the receiver measures the round trip; older results lack this field."""
     linear: bool = False
-    """Whether each packet takes memory of its own, and shares none beyond a hole; older results lack this field."""
+    """Whether each packet takes memory of its own; older results lack this field, and their packets share pages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ pub struct AckSample {
     pub nxt: u64,
     /// Packets that were taken to be in the network before the ACK, and those that are after it.
     pub in_flight: [u32; 2],
-    /// Whether the ACK advances SND.UNA, and has neither blocks nor ECE.
+    /// Whether the ACK advances SND.UNA without blocks and without ECE.
     pub plain: bool,
     /// Window that the ACK announces \[packets\]; [`u64::MAX`]: none.
     pub window: u64,

@@ -32,7 +32,7 @@ struct State {
     round_end: u64,
     /// State of congestion at the last ACK or timeout.
     congestion: Congestion,
-    /// Whether Vegas sets the window, by the packets in the queue, and not Reno (`doing_vegas_now`).
+    /// Whether Vegas sets the window; else Reno does (`doing_vegas_now`).
     on: bool,
 }
 

@@ -1,5 +1,7 @@
 //! TCP Westwood+ (Mascolo et al. 2001, Grieco and Mascolo 2004), as Linux's `tcp_westwood.c`: after a loss the window is
 //! what the path has carried in its smallest round trip.
+//!
+//! Deviation: the kernel compares windows of bytes to tell whether header prediction takes an ACK, and this whole packets.
 
 use base::Time;
 

@@ -63,8 +63,8 @@ pub(super) struct LinuxAcks {
     quick: u8,
     /// Whether a segment in order since the last ACK had PSH (`ICSK_ACK_PUSHED`).
     pushed: bool,
-    /// Whether the receiver has answered data with data, so that it waits for the next answer to carry an ACK: it sends no quick
-    /// ACKs then, and none at once for a segment with PSH (`inet_csk_in_pingpong_mode`).
+    /// Whether the receiver has answered data with data. Its ACKs then wait for the next answer, which carries them: none is a
+    /// quick ACK, and none is sent at once for a segment with PSH (`inet_csk_in_pingpong_mode`).
     interactive: bool,
     /// Whether the receiver delays an ACK at present (`ICSK_ACK_TIMER`).
     delayed: bool,
@@ -202,9 +202,10 @@ impl LinuxAcks {
         fresh
     }
 
-    /// Returns the window of the answer to a SYN as an ACK has it; 0 if windows are not announced.
-    pub(super) fn first_window(&self) -> u32 {
-        self.common.announced(self.window)
+    /// Returns the window of the last ACK as an ACK has it, before the first one that of the answer to the SYN; 0 if windows are
+    /// not announced.
+    pub(super) fn announced(&self) -> u32 {
+        self.announced
     }
 
     /// Begins a connection with packet `next`.

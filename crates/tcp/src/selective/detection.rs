@@ -28,7 +28,7 @@ pub(super) struct Seen {
     pub(super) duplicate_of_probe: bool,
     /// Whether the receiver's window grew.
     window_grew: bool,
-    /// Whether the ACK advances SND.UNA, and has neither blocks nor ECE.
+    /// Whether the ACK advances SND.UNA without blocks and without ECE.
     pub(super) plain: bool,
     /// Window that the ACK announces \[packets\]; [`u64::MAX`]: none.
     pub(super) window: u64,

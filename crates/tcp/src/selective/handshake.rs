@@ -39,7 +39,7 @@ impl Selective {
 
 #[cfg(test)]
 mod tests {
-    use base::Clock;
+    use base::{Clock, Marks};
 
     use super::*;
     use crate::actions::{Actions, LossEvent, Segment};
@@ -51,6 +51,34 @@ mod tests {
         fn transmit(&mut self, _: Segment) {}
 
         fn loss(&mut self, _: LossEvent) {}
+    }
+
+    /// The kernel's flow with a receive buffer of 40000 bytes, whose SYN is answered with a window of 13 segments: all of them
+    /// leave at first, and the seventh has PSH, as it ends more than half of that window (`forced_push`).
+    #[test]
+    fn the_window_of_the_answer_to_the_syn_limits_the_first_flight_and_sets_psh() {
+        #[derive(Default)]
+        struct Pushed(Vec<bool>);
+
+        impl Actions for Pushed {
+            fn transmit(&mut self, segment: Segment) {
+                self.0.push(segment.marks.has(Marks::PSH));
+            }
+
+            fn loss(&mut self, _: LossEvent) {}
+        }
+
+        let push = Some(crate::PushConfig { write_bytes: Some(1 << 20) });
+        let send_buffer = Some(crate::SendBuffer { buffer_bytes: 1 << 20, most_buffer_bytes: 1 << 20 });
+        let config = SelectiveConfig { initial_window: 32.0, push, send_buffer, ..SelectiveConfig::default() };
+        for (window, flight, first) in [(Some(13), 13, 6), (None, 32, 22)] {
+            let (mut sender, mut sent) = (Selective::new(&config, None, Clock::new(1_000_000)), Pushed::default());
+            if let Some(window) = window {
+                sender.hear_first_window(window);
+            }
+            sender.on_start(Time::from_ticks(1), &mut sent);
+            assert_eq!((sent.0.len(), sent.0.iter().position(|&pushed| pushed)), (flight, Some(first)), "{window:?}");
+        }
     }
 
     /// A flow of the kernel's whose second SYN was answered and whose data were all lost: a probe, then timeouts. The
