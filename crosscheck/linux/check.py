@@ -133,7 +133,7 @@ def check(case: Case) -> Report:
     detail, same = case.known or "" if mark is Mark.KNOWN else "", None
     try:
         same = same_packets(case.scenario, played.sent)
-    except Exception as fault:  # noqa: BLE001 - packets are no figure, and fail none
+    except Exception as fault:  # noqa: BLE001 - packets fail no figure
         detail = f"{detail}\npackets: {type(fault).__name__}: {fault}".strip()
     if case.exact and mark is Mark.PASS and (same is None or same.until_s < inf):
         mark = Mark.SPREAD

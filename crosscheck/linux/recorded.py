@@ -177,7 +177,7 @@ class Run:
 
     @property
     def is_copied(self) -> bool:
-        """Whether its packets were copied, as those of all runs with losses but `L_*`, whose losses are netem's."""
+        """Return whether its packets were copied: those of `L_*`, whose losses are netem's, were not."""
         return not self.name.startswith("L_")
 
     def _flows(self) -> Iterator[dict[str, Any]]:

@@ -4,7 +4,7 @@ use base::{Clock, Divisor, Time};
 
 use crate::{SenderConfig, TimeoutConfig};
 
-/// Slots of a level of the wheel but for one: a timer of the first level waits for fewer jiffies.
+/// Slots of a level of the wheel, less one: a timer of the first level waits for fewer jiffies.
 const SLOTS: u64 = 63;
 
 /// The ticks of a kernel's clock, and the timers that run by them (`kernel/time/timer.c`).

@@ -1,7 +1,7 @@
 //! TCP Westwood+ (Mascolo et al. 2001, Grieco and Mascolo 2004), as Linux's `tcp_westwood.c`: after a loss the window is
 //! what the path has carried in its smallest round trip.
 //!
-//! Deviation: the kernel compares windows of bytes to tell whether header prediction takes an ACK, and this whole packets.
+//! Deviation: header prediction takes an ACK whose window is the one before in whole packets; in the kernel, in bytes.
 
 use base::Time;
 
