@@ -36,6 +36,13 @@ def payload_of(packet_bytes: int, *, timestamps: bool) -> int:
     return packet_bytes - HEADERS_BYTES - TIMESTAMP_BYTES * timestamps
 
 
+def syn_bytes(flow: Scenario) -> int:
+    """Give the size of a flow's SYN and of its answer: headers, segment size, window scale, and what they offer [B]."""
+    sender = tcp_of(flow)["sender"]
+    offers = TIMESTAMP_BYTES if sender["timestamps"] else 4 * sender["sack"]
+    return HEADERS_BYTES + 8 + int(offers)
+
+
 def discipline_of(queue: Scenario) -> str | None:
     """Give the kernel's name of a link's queue discipline; None if it has no such one."""
     scheduler = queue["scheduler"]

@@ -13,7 +13,7 @@ from typing import Any
 from crosscheck.linux.experiment import JITTER_S, TICKS_S
 from crosscheck.linux.figures import Figures
 from crosscheck.linux.path import Scenario, bottleneck_of, tcp_of
-from crosscheck.linux.translate import translate
+from crosscheck.linux.translate import before_ack_queue_s, translate
 
 RECORDED = "recorded"
 """The realisation that is the run itself."""
@@ -55,9 +55,24 @@ def realise(scenario: Scenario, shift_us: float, *, copied: bool = True) -> Scen
     dict
         The same on the kernel's clock; with a shift, another seed, and ACKs whose delays vary.
     """
-    by_htb = _by_htb(scenario)
+    by_htb = _by_htb(_with_ack_queue_at_receiver(scenario))
     by_clock = _on_clock(_by_wire(by_htb) if copied else by_htb)
     return _shift(by_clock, shift_us) if shift_us else by_clock
+
+
+def _with_ack_queue_at_receiver(scenario: Scenario) -> Scenario:
+    """Let flows whose ACKs have a queue wait for their own delay in front of the receiver, as in the kernel's path.
+
+    The receiver's timers expire at ticks, and their ACKs reach the queue at the same instants then.
+    """
+    return {**scenario, "flows": [_with_delay_at_receiver(scenario, flow) for flow in scenario["flows"]]}
+
+
+def _with_delay_at_receiver(scenario: Scenario, flow: Scenario) -> Scenario:
+    moved_s = before_ack_queue_s(scenario, flow)
+    if moved_s == 0.0:
+        return flow
+    return {**_with(flow, {"return_delay_s": 0.0}), "forward_delay_s": flow["forward_delay_s"] + moved_s}
 
 
 def phase_of_s(scenario: Scenario) -> float:
@@ -110,7 +125,8 @@ def slowed(scenario: Scenario, latency_s: float, later_s: Mapping[int, float]) -
     scenario : dict
         Realised scenario.
     latency_s : float
-        Time that a packet and its ACK take in the hosts and their links [s].
+        Time that a packet and its ACK take in the hosts and their links [s]. A negative one makes the flows' own delays
+        shorter, as far as they have some.
     later_s : mapping of int to float
         Time by which each flow begins later [s].
 
@@ -119,10 +135,17 @@ def slowed(scenario: Scenario, latency_s: float, later_s: Mapping[int, float]) -
     dict
         The same, where the ACKs of all flows take longer.
     """
-    link = _resolved_link({"name": "latency", "rate": "unlimited", "delay": f"{latency_s:.12f} s"})
-    hop = len(scenario["elements"])
-    flows = [_later(_across(flow, hop), later_s.get(number, 0.0)) for number, flow in enumerate(scenario["flows"])]
-    return {**scenario, "elements": [*scenario["elements"], link], "flows": flows}
+    flows = [
+        _later(_with_latency(flow, latency_s), later_s.get(number, 0.0)) for number, flow in enumerate(scenario["flows"])
+    ]
+    return {**scenario, "flows": flows}
+
+
+def _with_latency(flow: Scenario, latency_s: float) -> Scenario:
+    return_s = tcp_of(flow)["return_delay_s"] + latency_s
+    if return_s >= 0.0:
+        return _with(flow, {"return_delay_s": return_s})
+    return {**flow, "forward_delay_s": max(0.0, flow["forward_delay_s"] + latency_s)}
 
 
 def _lengths_by_htb(flow: Scenario) -> Scenario:

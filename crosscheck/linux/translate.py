@@ -15,12 +15,11 @@ from crosscheck.linux.path import (
     losses,
     payload_bytes,
     reverse_of,
+    syn_bytes,
     tcp_of,
 )
 from crosscheck.linux.refusals import cake_interval_s, check_playable
 
-SYN_BYTES, HANDSHAKE_ACK_BYTES = 60, 52
-"""Sizes of the packets of a handshake [B]."""
 TIMES_OF_AQMS = {"target": "target", "interval": "interval", "ce_threshold": "ce_threshold"}
 """Words of `tc` for the times of an AQM, and our names."""
 TICK_S = 0.001
@@ -94,7 +93,7 @@ def _flows(scenario: Scenario, bottleneck: int) -> Iterator[KernelFlow]:
     for flow in scenario["flows"]:
         size, connection = flow["traffic"]["size_packets"], tcp_of(flow)
         before, _ = around(scenario, flow, bottleneck)
-        own_s = connection["return_delay_s"] - _before_ack_queue_s(scenario, flow)
+        own_s = connection["return_delay_s"] - before_ack_queue_s(scenario, flow)
         back_s = own_s + delay_s(scenario, connection["return_path"])
         forward_s = _forward_s(scenario, flow, bottleneck, 0.0) + _unserved_s(scenario, flow, bottleneck)
         # What is before the bottleneck is on the return path in the kernel's path.
@@ -102,7 +101,8 @@ def _flows(scenario: Scenario, bottleneck: int) -> Iterator[KernelFlow]:
         earlier_s = 0.0
         if not connection["handshake"]:
             handshake_s = before + forward_s + back_s + _syn_service_s(scenario, flow, rate_bps)
-            earlier_s = handshake_s + HANDSHAKE_ACK_BYTES * 8.0 / rate_bps
+            ack_bytes = int(flow["packet_bytes"]) - payload_bytes(flow)
+            earlier_s = handshake_s + ack_bytes * 8.0 / rate_bps
         for number in range(flow["count"]):
             yield KernelFlow(
                 name=f"{flow['name']}[{number}]" if flow["count"] > 1 else flow["name"],
@@ -135,8 +135,9 @@ def _missing_bytes(flow: Scenario) -> int:
 def _syn_service_s(scenario: Scenario, flow: Scenario, rate_bps: float) -> float:
     """Sum the transmission times of a SYN and its answer [s]."""
     back = reverse_of(scenario, flow)
-    answer_s = SYN_BYTES * 8.0 / scenario["elements"][back]["rate_bps"] if back is not None else 0.0
-    return SYN_BYTES * 8.0 / rate_bps + answer_s
+    bits = 8.0 * syn_bytes(flow)
+    answer_s = bits / scenario["elements"][back]["rate_bps"] if back is not None else 0.0
+    return bits / rate_bps + answer_s
 
 
 def _options(scenario: Scenario, bottleneck: int) -> dict[str, str]:
@@ -278,10 +279,10 @@ def _forward_s(scenario: Scenario, flow: Scenario, bottleneck: int, at_s: float)
     """Sum the delays of a flow from the bottleneck on, at an instant [s]."""
     _, after = around(scenario, flow, bottleneck)
     extra_s = (steps[bisect(steps, at_s, key=itemgetter(0)) - 1][1] for steps in _processes(scenario, flow))
-    return float(flow["forward_delay_s"] + after + sum(extra_s) + _before_ack_queue_s(scenario, flow))
+    return float(flow["forward_delay_s"] + after + sum(extra_s) + before_ack_queue_s(scenario, flow))
 
 
-def _before_ack_queue_s(scenario: Scenario, flow: Scenario) -> float:
+def before_ack_queue_s(scenario: Scenario, flow: Scenario) -> float:
     """Give a flow's own delay of ACKs, which ends at their queue, if they have one [s].
 
     In the kernel's path the delay of ACKs is behind their queue. So this part of it is in front of the receiver there:

@@ -100,12 +100,35 @@ def test_packets_are_copied_where_losses_are_by_number() -> None:
 def test_the_kernels_latency_delays_acks_and_starts() -> None:
     plain = realise(SCENARIO, 0.0)
     slow = slowed(plain, 2e-6, {0: 1e-5})
-    assert slow["elements"][:-1] == plain["elements"]
-    assert (slow["elements"][-1]["delay_s"], slow["elements"][-1]["delay_process"]) == (2e-6, None)
-    last = len(plain["elements"])
     for number, (before, after) in enumerate(zip(plain["flows"], slow["flows"], strict=True)):
-        assert tcp_of(after)["return_path"] == [*tcp_of(before)["return_path"], last]
+        assert tcp_of(after)["return_delay_s"] - tcp_of(before)["return_delay_s"] == pytest.approx(2e-6, abs=1e-12)
         assert after["start_s"] - before["start_s"] == pytest.approx(1e-5 if number == 0 else 0.0, abs=1e-12)
+
+
+def test_a_negative_latency_shortens_a_delay_that_is_there() -> None:
+    def delays_s(forward_s: float, return_s: float) -> tuple[float, float]:
+        (flow, *_) = realise(SCENARIO, 0.0)["flows"]
+        connection = {**tcp_of(flow), "return_delay_s": return_s}
+        one = {**flow, "forward_delay_s": forward_s, "traffic": {**flow["traffic"], "connection": connection}}
+        (found,) = slowed({**SCENARIO, "flows": [one]}, -1e-6, {})["flows"]
+        return found["forward_delay_s"], tcp_of(found)["return_delay_s"]
+
+    assert delays_s(0.02, 0.01) == pytest.approx((0.02, 0.009999), abs=1e-12)
+    assert delays_s(0.02, 0.0) == pytest.approx((0.019999, 0.0), abs=1e-12)
+    assert delays_s(0.0, 0.0) == (0.0, 0.0)
+
+
+def test_acks_that_queue_have_their_delay_in_front_of_the_receiver() -> None:
+    """A timer's ACK reaches the queue at its tick then, as in the kernel's path."""
+    document = draw_managed(5, 0)
+    document["link"][0] = {"name": "bottleneck", "rate": "2 Mbit/s", "buffer": "20 pkt"}
+    document["link"][0]["reverse"] = {"rate": "100 kbit/s", "buffer": "50 pkt"}
+    scenario = load(document)
+    plain, realised = resolve(scenario).to_dict(), realise(resolve(scenario).to_dict(), 0.0)
+    for before, after in zip(plain["flows"], realised["flows"], strict=True):
+        assert tcp_of(before)["return_delay_s"] > 0.0
+        both_s = before["forward_delay_s"] + tcp_of(before)["return_delay_s"]
+        assert (after["forward_delay_s"], tcp_of(after)["return_delay_s"]) == (pytest.approx(both_s), 0.0)
 
 
 def test_recorded_ones_are_found_by_their_names() -> None:

@@ -84,7 +84,7 @@ case "$L_aqm" in
   "" | droptail) tc -n R1 qdisc add dev r1b root netem rate ${L_rate}bit -14 limit $L_buf ;;
   *) # HTB asks the leaf at the start of a transmission.  It counts 14 bytes of Ethernet, so the rate is scaled.
     # Its timer is up to two microseconds late: so much credit keeps the rate, 15 bytes up to 60 Mbit/s.
-    rate=$((L_rate / L_mtu * (L_mtu + 14)))
+    rate=$((L_rate * (L_mtu + 14) / L_mtu))
     burst=$((rate / 4000000))
     [ $burst -ge 15 ] || burst=15
     tc -n R1 qdisc add dev r1b root handle 1: htb default 1
@@ -114,6 +114,7 @@ delays R1 r1a $L_rev src "$L_jitter"
 # Settings of the hosts.
 for n in A B; do
   ip netns exec $n sh -ec "cd /proc/sys/net/ipv4
+    echo 0 > ../core/txrehash # a timeout gives a flow another hash, which no router but a host's own link sees
     echo ${L_sack:-1} > tcp_sack; echo ${L_ts:-1} > tcp_timestamps; echo 1 > tcp_no_metrics_save
     echo ${L_rack:-1} > tcp_recovery; echo ${L_tlp:-3} > tcp_early_retrans; echo ${L_frto:-2} > tcp_frto
     echo ${L_dsack:-1} > tcp_dsack; echo ${L_ecn:-0} > tcp_ecn

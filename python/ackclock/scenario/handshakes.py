@@ -7,8 +7,10 @@ from ackclock.scenario.resolved_traffic import HandshakeSettings
 from ackclock.scenario.schema_tcp import Tcp
 from ackclock.scenario.tcp import completed, payload_bytes
 
-SYN_BYTES = 60
-"""Length of a SYN and of its answer: 40 bytes, and 20 of options for MSS, SACK, timestamps and window scale."""
+PLAIN_SYN_BYTES = 48
+"""Length of a SYN without the options below: headers, the largest segment and the window scale."""
+TIMESTAMPS_BYTES, SACK_PERMITTED_BYTES = 12, 4
+"""Length of both options; next to timestamps, "SACK permitted" takes the place of their padding (`tcp_options_write`)."""
 SYN_TIMEOUT_S = 1.0
 """Time after which a SYN is sent again for the first time (RFC 6298 section 2.1)."""
 
@@ -34,4 +36,11 @@ def handshake_settings(own: Tcp, packet_bytes: int) -> HandshakeSettings | None:
     hellos = (tcp.tls_client_hello or 0, tcp.tls_server_hello or 0) if tcp.handshake == "tls" else (0, 0)
     most = int(RANGES["flows[].traffic.connection.handshake.client_hello_packets"].high)
     client, server = (min(most, math.ceil(hello / payload_bytes(tcp, packet_bytes))) for hello in hellos)
-    return HandshakeSettings(SYN_BYTES, SYN_TIMEOUT_S, client, server)
+    return HandshakeSettings(_syn_bytes(tcp), SYN_TIMEOUT_S, client, server)
+
+
+def _syn_bytes(tcp: Tcp) -> int:
+    """Compute the length of a SYN and of its answer [B]."""
+    if tcp.timestamps is not False:
+        return PLAIN_SYN_BYTES + TIMESTAMPS_BYTES
+    return PLAIN_SYN_BYTES + SACK_PERMITTED_BYTES * (tcp.sack is not False)
