@@ -37,8 +37,7 @@ impl PacketKind {
     }
 }
 
-/// The ECN field of a packet's IP header, flags of its TCP header (RFC 3168, RFC 9293), and whether the sender was in slow
-/// start, in a byte.
+/// The ECN field of a packet's IP header, flags of its TCP header (RFC 3168, RFC 9293), and a note, in a byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks(u8);
 
@@ -57,6 +56,8 @@ impl Marks {
     pub const CWR: Marks = Marks(1 << 3);
     /// The note of data that the sender was in slow start.
     pub const SLOW_START: Marks = Marks(1 << 4);
+    /// The note of an ACK that its timestamp is a millisecond older than its sending.
+    pub const OLD_STAMP: Marks = Marks(1 << 4);
     /// The flag PSH of data: the last packet of a write.
     pub const PSH: Marks = Marks(1 << 6);
     /// The flag FIN: the last packet of a connection's data, or the ACK with which the receiver closes too.

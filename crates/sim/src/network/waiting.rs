@@ -2,7 +2,7 @@
 
 mod ack_waits;
 
-use base::{Clock, Packet, Ring, Time};
+use base::{Clock, Marks, Packet, Ring, Time};
 use tcp::Acknowledgment;
 
 use super::event::EventId;
@@ -13,6 +13,8 @@ use crate::route::{Element, Routes};
 use crate::scenario::Scenario;
 use ack_waits::AckWaits;
 
+/// Unit of timestamps \[s\].
+const MILLISECOND_S: f64 = 0.001;
 /// Packets for which memory is prefetched, with very many flows.
 const PACKETS_AHEAD: usize = 4;
 
@@ -51,12 +53,18 @@ impl Network {
         }
     }
 
-    /// Returns how long an ACK that arrives has waited on its way, or was longer on it than on an empty one.
+    /// Returns how long an ACK that arrives has waited on its way, or was longer on it than on an empty one; a millisecond more
+    /// if its timestamp is that much older than its sending.
     #[inline(always)]
     pub(crate) fn waited(&mut self, flow: u32, ack: &ArrivingAck) -> Time {
-        match &mut self.acks.waits {
+        let waited = match &mut self.acks.waits {
             None => Time::ZERO,
             Some(waits) => waits.arrive(flow, (ack.next, ack.echo, ack.journal), ack.time),
+        };
+        if ack.marks.has(Marks::OLD_STAMP) {
+            waited + self.clock.time(MILLISECOND_S)
+        } else {
+            waited
         }
     }
 

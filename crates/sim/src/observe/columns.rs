@@ -81,7 +81,7 @@ impl DropRow {
         U32("flow", |row| row.packet.flow),
         U64("sequence", |row| row.packet.sequence),
         Bool("retransmission", |row| row.packet.kind == PacketKind::Retransmission),
-        Bool("slow_start", |row| row.packet.marks.has(Marks::SLOW_START)),
+        Bool("slow_start", |row| row.packet.kind.is_data() && row.packet.marks.has(Marks::SLOW_START)),
         Bool("ack", |row| row.packet.kind.goes_back()),
         Bool("lost", |row| row.lost),
     ];

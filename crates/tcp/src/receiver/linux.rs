@@ -70,6 +70,9 @@ pub(super) struct LinuxAcks {
     delayed: bool,
     /// ACKs held beyond a hole (`compressed_ack`).
     compressed: u8,
+    /// Whether their timer expires in a later millisecond than that of the last segment, whose time their ACK has
+    /// (`tcp_compressed_ack_kick` does not read the clock, `tcp_delack_timer_handler` does).
+    stamps_late: bool,
     /// Duplicate ACKs sent at once since a segment in order arrived (`dup_ack_counter`).
     duplicates: u8,
     /// The window of the last ACK as an ACK has it, [`Acknowledgment::of_window`]; 0 if windows are not announced.
@@ -174,6 +177,7 @@ impl LinuxAcks {
             interactive: false,
             delayed: false,
             compressed: 0,
+            stamps_late: false,
             duplicates: 0,
             delay_ms: 0,
             arrived: Time::ZERO,
@@ -345,6 +349,8 @@ impl LinuxAcks {
             let other = if self.delayed_until > now { self.delayed_until } else { Time::NEVER };
             self.compressed_until = until.min(other);
         }
+        let later = self.common.milliseconds(self.compressed_until) > self.common.milliseconds(now);
+        self.stamps_late = later && self.compressed_until != self.delayed_until;
         false
     }
 

@@ -229,7 +229,10 @@ impl Receiver {
             // An answer that could have carried the ACK did not come.
             rules.delay_ms = if std::mem::take(&mut rules.interactive) { LEAST_DELAY_MS } else { longer };
         }
-        self.acknowledge_by_linux(true)
+        let has_old_stamp = rules.compressed > 0 && rules.stamps_late && rules.deadline() == rules.compressed_until;
+        let acknowledgment = self.acknowledge_by_linux(true)?;
+        let old = Marks::OLD_STAMP.only_if(has_old_stamp);
+        Some(Acknowledgment { marks: acknowledgment.marks.with(old), ..acknowledgment })
     }
 
     pub(in crate::receiver) fn acknowledge_by_linux(&mut self, scheduled: bool) -> Option<Acknowledgment> {
