@@ -13,8 +13,8 @@ SAME_S = 1e-4
 LATENCIES_S = tuple(us * 1e-6 for us in (0.0, 2.3, *(quarter / 4 for quarter in range(-6, 15))))
 """Times that a packet and its ACK take in the kernel's hosts and links beyond the path's delays [s].
 
-About 2.3 us where a program loses packets by number, and about none elsewhere: the kernel's clock has steps of 256 ns, so
-that a delay may end earlier too.
+About 2.3 us where a program loses packets by number, and about none elsewhere. The kernel's clock has steps of 256 ns,
+so that a delay may end earlier too.
 """
 LONGEST_LATENCY_S = 1e-3
 """Time by which a flow of the kernel's begins later than it should, at most [s]."""

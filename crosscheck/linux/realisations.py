@@ -136,7 +136,8 @@ def slowed(scenario: Scenario, latency_s: float, later_s: Mapping[int, float]) -
         The same, where the ACKs of all flows take longer.
     """
     flows = [
-        _later(_with_latency(flow, latency_s), later_s.get(number, 0.0)) for number, flow in enumerate(scenario["flows"])
+        _later(_with_latency(flow, latency_s), later_s.get(number, 0.0))
+        for number, flow in enumerate(scenario["flows"])
     ]
     return {**scenario, "flows": flows}
 

@@ -10,7 +10,7 @@ from ackclock.scenario.tcp import completed, payload_bytes
 PLAIN_SYN_BYTES = 48
 """Length of a SYN without the options below: headers, the largest segment and the window scale."""
 TIMESTAMPS_BYTES, SACK_PERMITTED_BYTES = 12, 4
-"""Length of both options; next to timestamps, "SACK permitted" takes the place of their padding (`tcp_options_write`)."""
+"""Length of both options. With timestamps "SACK permitted" takes the place of their padding (`tcp_options_write`)."""
 SYN_TIMEOUT_S = 1.0
 """Time after which a SYN is sent again for the first time (RFC 6298 section 2.1)."""
 

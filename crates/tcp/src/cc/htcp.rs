@@ -34,8 +34,9 @@ struct State {
     /// Whether the decrease depends on round trips, which the first congestion allows.
     adapts: bool,
     una: Cumulative,
-    /// State of congestion before the next ACK (`icsk_ca_state`). Linux measures an ACK (`pkts_acked`) before the state
-    /// changes with it: the packets of the ACK that ends a recovery do not count for the window.
+    /// State of congestion before the newest ACK (`icsk_ca_state`). Linux measures an ACK (`pkts_acked`) before the state
+    /// changes with it: the packets of the ACK that ends a recovery do not count for the window, and those of the ACK after a
+    /// timer began one do not count for the throughput.
     ca_state: Congestion,
     /// Arrival of the newest ACK \[jiffies\].
     now: u64,
@@ -201,6 +202,7 @@ impl HTcp {
 impl CongestionControl for HTcp {
     fn measure(&mut self, ack: &AckSample) {
         self.state.now = self.common.clock.jiffies(ack.now);
+        self.state.ca_state = ack.state;
     }
 
     fn on_ack(&mut self, ack: &AckSample, window: &mut Window) {
@@ -210,7 +212,7 @@ impl CongestionControl for HTcp {
             state.path.congestion = Some(self.common.clock.jiffies(ack.now - ack.rtt.unwrap_or(Time::ZERO)));
         }
         let acked = state.una.advance(ack.una);
-        let before = std::mem::replace(&mut state.ca_state, ack.state);
+        let before = state.ca_state;
         if before == Congestion::Open {
             state.acked = acked;
         }
@@ -266,7 +268,6 @@ impl CongestionControl for HTcp {
         if self.state.path.congestion != Some(now) {
             self.state.begin_congestion(now);
         }
-        self.state.ca_state = Congestion::Loss;
     }
 
     fn start_progress(&self) -> StartProgress {
@@ -328,22 +329,37 @@ mod tests {
         }
     }
 
+    /// An ACK of packets up to `una`, with the states before the reaction to it and after.
+    fn hear(control: &mut HTcp, una: u64, [before, after]: [Congestion; 2], window: &mut Window) -> (u64, u64) {
+        let plain = AckSample { una, nxt: 200, ..crate::cc::tests::ack(Time::ZERO, 1) };
+        control.measure(&AckSample { state: before, ..plain });
+        control.on_ack(&AckSample { state: after, may_grow: after == Congestion::Open, ..plain }, window);
+        (control.state.count, control.state.packets)
+    }
+
     #[test]
     fn packets_of_the_ack_that_ends_a_recovery_do_not_count_for_the_window() {
         let mut control =
             HTcp { common: Common::new(&Settings::linux(base::Clock::PICOSECONDS)), state: State::default() };
         control.state.una.advance(88);
-        let mut window = Window { cwnd: 26.0, ssthresh: 20.0 };
-        let mut count = |una, state, may_grow| {
-            let ack = AckSample { una, nxt: 200, state, may_grow, ..crate::cc::tests::ack(Time::ZERO, 1) };
-            control.on_ack(&ack, &mut window);
-            control.state.count
-        };
+        let (mut window, open) = (Window { cwnd: 26.0, ssthresh: 20.0 }, Congestion::Open);
         // None with the ACK that begins it, 32 with that one, two with the next.
-        let counts = [(88, Congestion::Recovery, false), (120, Congestion::Open, true), (122, Congestion::Open, true)]
-            .map(|(una, state, may_grow)| count(una, state, may_grow));
+        let counts = [(88, [open, Congestion::Recovery]), (120, [Congestion::Recovery, open]), (122, [open; 2])]
+            .map(|(una, states)| hear(&mut control, una, states, &mut window).0);
         assert_eq!(counts, [0, 0, 2]);
         assert_eq!(window.cwnd, 26.0);
+    }
+
+    /// The kernel's RACK timer began a recovery at 0.89 s: no throughput was measured with the next ACK, which kept beta at 0.8.
+    #[test]
+    fn packets_before_a_recovery_that_a_timer_began_do_not_count_for_the_throughput() {
+        let mut control =
+            HTcp { common: Common::new(&Settings::linux(base::Clock::PICOSECONDS)), state: State::default() };
+        control.state.una.advance(20);
+        let mut window = Window { cwnd: 7.0, ssthresh: 7.0 };
+        let packets = [(25, [Congestion::Disorder; 2]), (25, [Congestion::Recovery; 2])]
+            .map(|(una, states)| hear(&mut control, una, states, &mut window).1);
+        assert_eq!(packets, [5, 0]);
     }
 
     /// The kernel's flow whose ACK at 5.7 s ends a recovery and begins another one: cwnd grows by a packet in a round trip then,

@@ -164,8 +164,7 @@ impl LinuxAcks {
 
     fn with(common: Arc<Common>) -> LinuxAcks {
         let settings = common.settings;
-        let segment = u64::from(settings.segment_bytes);
-        let space = settings.buffer_bytes / 2;
+        let (segment, space) = (u64::from(settings.segment_bytes), settings.buffer_bytes / 2);
         let window = (space / segment * segment).clamp(segment.min(FIRST_WINDOW), FIRST_WINDOW);
         let clamp = (space.saturating_sub(segment)).max(2 * segment);
         let mut fresh = LinuxAcks {
@@ -290,9 +289,10 @@ impl LinuxAcks {
     /// Returns whether a segment is acknowledged now, and schedules its ACK if not (`__tcp_ack_snd_check`).
     ///
     /// The ACK of several segments counts as one of the duplicates that are sent at once, if others wait beyond a hole and
-    /// the `used` bytes of all of them leave less room than the window that was announced.
+    /// the `used` bytes of all of them leave less room than the window that was announced. Quick ACK mode may end before it is
+    /// asked for, as the kernel chooses a window first.
     fn acknowledges_now(&mut self, now: Time, next: u64, (held, used): (u32, u64), selective: bool) -> bool {
-        let several = next - self.acked >= 2 && (held == 0 || !selective || self.window_with(used) >= self.window);
+        let several = next - self.acked >= 2 && (held == 0 || self.select_window(used) >= self.window || !selective);
         if several || (self.quick > 0 && !self.interactive) {
             return true;
         }

@@ -12,8 +12,8 @@ use crate::receiver::{Acknowledgment, Receiver, LOGS, UNREAD, WITH_ECN};
 struct Taken {
     /// The packet fills the last hole, so that its ACK is sent at once (RFC 5681 section 4.2).
     filled: bool,
-    /// Memory of the segments that wait when the ACK is sent: the application reads what the packet delivers after that
-    /// (`tcp_data_queue`, `sk_data_ready`) \[bytes\].
+    /// Memory of the segments that wait when the ACK is sent, with that of a packet which fills a hole: the application reads
+    /// what the packet delivers after that (`tcp_data_queue`, `sk_data_ready`) \[bytes\].
     used: u64,
     /// First packet that the application does not read in one piece with this packet; `None` if it does not read this one.
     read: Option<u64>,
@@ -43,8 +43,9 @@ impl Receiver {
         rules.pushed |= marks.has(Marks::PSH);
         (self.next, self.last_delivery) = (sequence + 1, now);
         if !rules.acknowledges_now(now, sequence + 1, (0, 0), selective) {
-            self.deadline = rules.deadline();
             rules.adjust(now, sequence + 1);
+            rules.update_window(now, sequence + 1, 0);
+            self.deadline = rules.deadline();
             return None;
         }
         rules.sent(sequence + 1, 0, true);
@@ -104,8 +105,8 @@ impl Receiver {
         }
         if follows {
             rules.follow(now, next, held);
-        } else if next > before + 1 {
-            rules.update_window(now, held);
+        } else if next > before {
+            rules.update_window(now, next, held);
         }
         self.deadline = rules.deadline();
         acknowledgment
@@ -174,7 +175,7 @@ impl Receiver {
             return Taken { used: self.memory_by_linux(), ..Taken::default() };
         }
         let Some(rules) = self.linux_rules() else { return Taken::default() };
-        let used = rules.memory(held);
+        let mut used = rules.memory(held);
         if sequence < next {
             rules.enter_quick(MOST_QUICK);
             return Taken { used, ..Taken::default() };
@@ -186,10 +187,11 @@ impl Receiver {
         if held > 0 {
             if let Some(rules) = self.linux_rules() {
                 rules.runs.advance(after, left);
-                read = rules.waiting.release(sequence, rules.common.memory.most_shared);
+                let (end, joined) = rules.waiting.release(sequence, rules.common.memory.most_shared);
+                used = (used + rules.segment_memory()).saturating_sub(joined * rules.common.memory.overhead);
+                read = end;
             }
         }
-        let used = used + if held > 0 { self.linux_rules().map_or(0, |rules| rules.common.memory.filler) } else { 0 };
         Taken { filled: held > 0 && left == 0, used, read: Some(read) }
     }
 

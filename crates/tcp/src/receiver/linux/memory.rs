@@ -20,9 +20,6 @@ pub(super) struct Memory {
     pub(super) overhead: u64,
     /// Segments that share a buffer at most.
     pub(super) most_shared: u64,
-    /// Memory of a segment that fills a hole, as the ACK of it is sent \[bytes\]. Deviation: in pages it is left out; the kernel's
-    /// takes it too, and some less for the buffers that join it (`tcp_ofo_queue`).
-    pub(super) filler: u64,
     /// Limit to which segments raise the window \[bytes\]. Deviation: the kernel's last step may be two segments longer.
     pub(super) most_raised: u64,
 }
@@ -31,14 +28,14 @@ impl Memory {
     /// Returns the memory of a receiver's segments.
     pub(super) fn of(settings: &LinuxReceiver) -> Memory {
         if !settings.linear {
-            return Memory { overhead: OVERHEAD, most_shared: MOST_SHARED, filler: 0, most_raised: u64::MAX };
+            return Memory { overhead: OVERHEAD, most_shared: MOST_SHARED, most_raised: u64::MAX };
         }
         let payload = u64::from(settings.segment_bytes);
         let packet = payload + HEADERS.0 + if settings.timestamps { HEADERS.1 } else { 0 };
         // The kernel takes memory in powers of two.
         let truesize = (packet + AROUND).next_power_of_two() + STRUCTURE;
         let most_raised = most_raised(payload, truesize, settings.most_buffer_bytes);
-        Memory { overhead: truesize - payload, most_shared: 1, filler: truesize, most_raised }
+        Memory { overhead: truesize - payload, most_shared: 1, most_raised }
     }
 }
 
@@ -94,19 +91,42 @@ mod tests {
         assert_eq!(rules.limit, 1 << 18, "a quarter of the largest buffer");
     }
 
-    /// The kernel's receiver with 20000 bytes, whose ACK of what fills a hole announces 4240, half of what five packets leave.
-    #[test]
-    fn what_fills_a_hole_is_in_the_buffer_as_its_ack_is_sent() {
+    /// Returns a receiver with a buffer of 20000 bytes to which packets came, one in a millisecond from 20 ms on.
+    fn with_small_buffer(linear: bool, arrivals: &[u64]) -> Receiver {
         let clock = base::Clock::new(1_000_000);
-        let at = |ms: u64| Time::from_ticks(1000 * ms);
         let linux =
-            LinuxReceiver { buffer_bytes: 20_000, most_buffer_bytes: 20_000, linear: true, ..LinuxReceiver::default() };
+            LinuxReceiver { buffer_bytes: 20_000, most_buffer_bytes: 20_000, linear, ..LinuxReceiver::default() };
         let config = ReceiverConfig { selective: true, linux: Some(linux), ..ReceiverConfig::default() };
         let mut receiver = Receiver::new(&config, Dialect::Rfc, clock).with_path(at(10), Time::ZERO);
-        for sequence in [0, 2, 3, 4, 5, 1] {
-            receiver.on_data(at(20 + sequence), sequence, at(10 + sequence), Marks::NONE, 0);
+        for (&sequence, ms) in arrivals.iter().zip(20..) {
+            receiver.on_data(at(ms), sequence, at(ms - 10), Marks::NONE, 0);
         }
-        assert_eq!(receiver.linux_rules().map(|rules| rules.window), Some((20_000 - 5 * 2304) / 2));
+        receiver
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::from_ticks(1000 * ms)
+    }
+
+    /// The kernel's receivers with 20000 bytes. The ACK of what fills a hole announces half of what five packets leave: 4240 bytes
+    /// if each has memory of its own. In pages the one behind the hole joins the other's buffer.
+    #[test]
+    fn what_fills_a_hole_is_in_the_buffer_as_its_ack_is_sent() {
+        for (linear, used) in [(true, 5 * 2304), (false, 5 * 1448 + 1280)] {
+            let mut receiver = with_small_buffer(linear, &[0, 2, 3, 4, 5, 1]);
+            assert_eq!(receiver.linux_rules().map(|rules| rules.window), Some((20_000 - used) / 2), "{linear}");
+        }
+    }
+
+    /// Linux `__tcp_cleanup_rbuf`: what is left of a window of 5016 bytes doubles as the next packet is read.
+    #[test]
+    fn a_packet_is_acknowledged_at_once_if_what_is_left_of_the_window_doubles_as_it_is_read() {
+        let arrivals = [0, 2, 3, 4, 5, 6, 1, 7];
+        let mut receiver = with_small_buffer(false, &arrivals[..7]);
+        assert_eq!(receiver.linux_rules().map(|rules| (rules.window, rules.due)), Some((5016, Time::NEVER)));
+        let mut receiver = with_small_buffer(false, &arrivals);
+        assert_eq!(receiver.deadline(), at(27));
+        assert_eq!(receiver.on_timer().next, 8);
     }
 
     #[test]

@@ -32,14 +32,15 @@ impl Waiting {
     }
 
     /// Releases the packets that follow `filler`, which fills the first hole, in order. Returns the first packet that the
-    /// application does not read in one piece with it: a buffer joins the one before it if both have `most` packets together
-    /// at most (`tcp_ofo_queue`).
-    pub(super) fn release(&mut self, filler: u64, most: u64) -> u64 {
-        let (mut next, mut read) = (filler + 1, filler + 1);
-        let Some(buffers) = &mut self.buffers else { return read };
+    /// application does not read in one piece with it, and the number of buffers in that piece that were others before: a
+    /// buffer joins the one before it if both have `most` packets together at most (`tcp_ofo_queue`).
+    pub(super) fn release(&mut self, filler: u64, most: u64) -> (u64, u64) {
+        let (mut next, mut read, mut joined) = (filler + 1, filler + 1, 0);
+        let Some(buffers) = &mut self.buffers else { return (read, joined) };
         while let Some(&(_, end)) = buffers.front().filter(|&&(first, _)| first == next) {
             if read == next && end - filler <= most {
                 read = end;
+                joined += 1;
             }
             next = end;
             buffers.pop_front();
@@ -47,7 +48,7 @@ impl Waiting {
         if buffers.is_empty() {
             self.buffers = None;
         }
-        read
+        (read, joined)
     }
 }
 
@@ -75,18 +76,18 @@ mod tests {
     fn packets_in_linear_memory_share_no_buffer() {
         let mut waiting = Waiting::default();
         assert_eq!([1, 2, 3].map(|sequence| waiting.hold(sequence, 1)), [false; 3]);
-        assert_eq!((waiting.buffers(), waiting.release(0, 1), waiting.buffers()), (3, 1, 0));
+        assert_eq!((waiting.buffers(), waiting.release(0, 1), waiting.buffers()), (3, (1, 0), 0));
     }
 
     #[test]
     fn what_fills_a_hole_is_read_with_the_buffers_that_join_it() {
         let mut waiting = holding([1, 2, 4]);
-        assert_eq!((waiting.release(0, 17), waiting.buffers()), (3, 1));
-        assert_eq!((waiting.release(3, 17), waiting.buffers()), (5, 0));
-        assert_eq!(holding(1..=16).release(0, 17), 17);
-        assert_eq!(holding(1..=17).release(0, 17), 1, "a full buffer has no room for the packet before it");
-        assert_eq!(holding([1, 3, 2]).release(0, 17), 4, "all buffers that have room together");
-        assert_eq!(holding((2..=18).chain([1])).release(0, 17), 2, "the second buffer is full");
-        assert_eq!(holding([5]).release(3, 17), 4, "none follows it");
+        assert_eq!((waiting.release(0, 17), waiting.buffers()), ((3, 1), 1));
+        assert_eq!((waiting.release(3, 17), waiting.buffers()), ((5, 1), 0));
+        assert_eq!(holding(1..=16).release(0, 17), (17, 1));
+        assert_eq!(holding(1..=17).release(0, 17), (1, 0), "a full buffer has no room for the packet before it");
+        assert_eq!(holding([1, 3, 2]).release(0, 17), (4, 2), "all buffers that have room together");
+        assert_eq!(holding((2..=18).chain([1])).release(0, 17), (2, 1), "the second buffer is full");
+        assert_eq!(holding([5]).release(3, 17), (4, 0), "none follows it");
     }
 }

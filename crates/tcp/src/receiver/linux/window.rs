@@ -73,7 +73,7 @@ impl LinuxAcks {
 
     /// Returns the window to announce; with half of the buffer used, quick ACK mode ends (`__tcp_select_window`).
     #[inline(always)]
-    fn select_window(&mut self, used: u64) -> u64 {
+    pub(super) fn select_window(&mut self, used: u64) -> u64 {
         if used > 0 && self.space(used) < self.clamp.min(self.space(0)) / 2 {
             self.quick = 0;
         }
@@ -90,9 +90,11 @@ impl LinuxAcks {
         self.common.aligned(free.min(self.limit))
     }
 
-    /// Has an ACK follow at once if the window doubles as the application reads (`__tcp_cleanup_rbuf`).
-    pub(super) fn update_window(&mut self, now: Time, held: u32) {
-        let doubled = 2 * self.window;
+    /// Has an ACK follow at once if what is left of the window before packet `next` doubles as the application reads
+    /// (`__tcp_cleanup_rbuf`).
+    #[inline(always)]
+    pub(super) fn update_window(&mut self, now: Time, next: u64, held: u32) {
+        let doubled = 2 * self.window.saturating_sub((next - self.acked) * self.segment());
         if doubled <= self.clamp && self.window_with(self.memory(held)) >= doubled.max(1) {
             self.due = now;
         }
