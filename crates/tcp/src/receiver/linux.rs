@@ -303,6 +303,19 @@ impl LinuxAcks {
         !selective || self.compress(now)
     }
 
+    /// Returns whether the ACK that is sent now for segments before `next` is sent as the application has read them, and not as
+    /// the last one arrives: it is the only one, with PSH, or leaves less room than the window that was announced
+    /// (`__tcp_ack_snd_check`, `tcp_cleanup_rbuf`).
+    fn is_acknowledged_as_read(&self, next: u64) -> bool {
+        if self.quick > 0 && !self.interactive {
+            return false;
+        }
+        match next - self.acked {
+            0 | 1 => self.pushed,
+            _ => self.window_with(self.segment_memory()) < self.window,
+        }
+    }
+
     /// Delays an ACK; returns whether it is sent at once instead, as its timer is about to expire
     /// (`tcp_send_delayed_ack`).
     fn delay(&mut self, now: Time) -> bool {

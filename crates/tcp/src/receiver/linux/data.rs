@@ -12,8 +12,8 @@ use crate::receiver::{Acknowledgment, Receiver, LOGS, UNREAD, WITH_ECN};
 struct Taken {
     /// The packet fills the last hole, so that its ACK is sent at once (RFC 5681 section 4.2).
     filled: bool,
-    /// Memory of the segments that wait when the ACK is sent, with that of a packet which fills a hole: the application reads
-    /// what the packet delivers after that (`tcp_data_queue`, `sk_data_ready`) \[bytes\].
+    /// Memory of the segments that wait when the ACK is sent, with that of a packet in order: the application reads what it
+    /// delivers after that (`tcp_data_queue`, `sk_data_ready`) \[bytes\].
     used: u64,
     /// First packet that the application does not read in one piece with this packet; `None` if it does not read this one.
     read: Option<u64>,
@@ -48,7 +48,9 @@ impl Receiver {
             self.deadline = rules.deadline();
             return None;
         }
-        rules.sent(sequence + 1, 0, true);
+        let unread = rules.limit > rules.most && !rules.is_acknowledged_as_read(sequence + 1);
+        let used = if unread { rules.segment_memory() } else { 0 };
+        rules.sent(sequence + 1, used, true);
         rules.adjust(now, sequence + 1);
         self.deadline = Time::NEVER;
         if self.held & (UNREAD | LOGS) != 0 {
@@ -94,8 +96,9 @@ impl Receiver {
         let sends =
             flushed.is_none() && (at_once || self.linux_rules()?.acknowledges_now(now, next, memory, selective));
         let follows = earlier.is_some();
+        let is_read = held == 0 && self.linux_rules()?.is_acknowledged_as_read(next);
         let acknowledgment = match earlier.or(flushed) {
-            None if sends => self.acknowledge_with_memory(taken.used, true),
+            None if sends => self.acknowledge_with_memory(if is_read { 0 } else { taken.used }, true),
             sent => sent,
         };
         let rules = self.linux_rules()?;
@@ -184,11 +187,12 @@ impl Receiver {
         rules.pushed |= marks.has(Marks::PSH);
         self.advance(now);
         let (after, left, mut read) = (self.next, self.held(), sequence + 1);
-        if held > 0 {
-            if let Some(rules) = self.linux_rules() {
+        if let Some(rules) = self.linux_rules() {
+            used += rules.segment_memory();
+            if held > 0 {
                 rules.runs.advance(after, left);
                 let (end, joined) = rules.waiting.release(sequence, rules.common.memory.most_shared);
-                used = (used + rules.segment_memory()).saturating_sub(joined * rules.common.memory.overhead);
+                used = used.saturating_sub(joined * rules.common.memory.overhead);
                 read = end;
             }
         }

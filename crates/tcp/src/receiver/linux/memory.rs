@@ -129,6 +129,24 @@ mod tests {
         assert_eq!(receiver.on_timer().next, 8);
     }
 
+    /// The kernel's receiver with 584000 bytes: the packet whose ACK is sent as it arrives is unread, and leaves 290636 bytes. The
+    /// one with PSH is read before; the ACKs after it would announce less, and wait until their packets are read.
+    #[test]
+    fn an_ack_in_order_leaves_the_packet_out_of_the_window_unless_it_is_sent_as_that_is_read() {
+        let mut receiver = with_small_buffer(false, &[0]);
+        let rules = receiver.linux_rules().expect("Linux's rules");
+        rules.resize(584_000, 292_000);
+        (rules.limit, rules.quick) = (292_000, 0);
+        let windows = [(1, Marks::NONE), (2, Marks::NONE), (3, Marks::PSH), (4, Marks::NONE), (5, Marks::NONE)].map(
+            |(sequence, marks)| {
+                let ms = 20 + sequence;
+                receiver.on_data(at(ms), sequence, at(ms - 10), marks, 0)?;
+                receiver.linux_rules().map(|rules| rules.window)
+            },
+        );
+        assert_eq!(windows, [None, Some(290_636), Some(292_000), None, Some(292_000)]);
+    }
+
     #[test]
     fn short_packets_raise_the_window_to_a_part_of_the_largest_buffer() {
         let limits =
