@@ -24,6 +24,7 @@ from crosscheck.linux.draw import (
     draw_marked,
     draw_scripted,
 )
+from crosscheck.linux.draw_queued import QUEUED, draw_queued
 from crosscheck.linux.figures import compare
 from crosscheck.linux.paired import mean_differences
 from crosscheck.linux.path import UnplayableError, bottleneck_of
@@ -62,7 +63,8 @@ def _parser() -> argparse.ArgumentParser:
         default=6,
         help="how many drawn scenarios with drop-tail; half as many have an AQM or a scheduler, half as many a narrow "
         "link for ACKs, half as many losses by number or a delay that steps up, half as many DCTCP with marks and "
-        "losses, and as many are of one flow whose packets should all be the kernel's (default %(default)s)",
+        "losses; as many are of one flow whose packets should all be the kernel's, with losses or delays that step, "
+        "and as many of one through an AQM or a scheduler (default %(default)s)",
     )
     parser.add_argument(
         "--starts",
@@ -89,7 +91,7 @@ def _all(options: argparse.Namespace) -> int:
         _say(f"seed {seed}: python -m crosscheck.linux --seed {seed} --fresh {options.fresh}")
     cases = [
         *_recorded_cases(),
-        *(Case(one["title"], resolved(one), exact=SCRIPTED in one["title"]) for one in _drawn(seed, options.fresh)),
+        *(Case(one["title"], resolved(one), exact=_is_exact(one["title"])) for one in _drawn(seed, options.fresh)),
     ]
     wanted = [case for case in cases if options.only in case.name]
     if not wanted:
@@ -115,7 +117,13 @@ def _drawn(seed: int, count: int) -> list[dict[str, Any]]:
         *(draw_impaired(seed, number) for number in half),
         *(draw_marked(seed, number) for number in half),
         *(draw_scripted(seed, number) for number in range(count)),
+        *(draw_queued(seed, number) for number in range(count)),
     ]
+
+
+def _is_exact(name: str) -> bool:
+    """Return whether all packets of a drawn path should be the kernel's."""
+    return SCRIPTED in name or QUEUED in name
 
 
 def _recorded_cases() -> Iterator[Case]:

@@ -74,8 +74,8 @@ def draw_managed(seed: int, number: int) -> dict[str, Any]:
     """
     random, queue = Mrg32k3a(seed + 104_729 * (number + 1)), MANAGED[(seed + number) % len(MANAGED)]
     controls = [random.choice(CONTROLS), random.choice(CONTROLS)]
-    rate_bps = 8000 * round(_log_between(random, 2e6, 60e6) / 8000)
-    trip_ms = round(_log_between(random, 10, 150), 3)
+    rate_bps = 8000 * round(log_between(random, 2e6, 60e6) / 8000)
+    trip_ms = round(log_between(random, 10, 150), 3)
     duration_s = min(60, max(LEAST_S, round(MANAGED_PACKETS * 12_000 / rate_bps)))
     ecn = queue not in WITHOUT_ECN and random.integer(0, 1) == 1
     link = {"name": "bottleneck", "rate": f"{rate_bps} bit/s", "reverse": {"rate": "unlimited"}}
@@ -121,8 +121,8 @@ def draw_asymmetric(seed: int, number: int) -> dict[str, Any]:
     scenario, random = draw(seed + 1_299_709, number), Mrg32k3a(seed + 15_485_863 * (number + 1))
     (link,), packet_bytes = scenario["link"], int(scenario["flow"][0]["packet"].split()[0])
     of_data = ACK_BYTES / (2 * packet_bytes)
-    rate_bps = 80 * round(float(link["rate"].split()[0]) * of_data / _log_between(random, 0.4, 3.0) / 80)
-    link["reverse"] = {"rate": f"{rate_bps} bit/s", "buffer": f"{round(_log_between(random, 10, 300))} pkt"}
+    rate_bps = 80 * round(float(link["rate"].split()[0]) * of_data / log_between(random, 0.4, 3.0) / 80)
+    link["reverse"] = {"rate": f"{rate_bps} bit/s", "buffer": f"{round(log_between(random, 10, 300))} pkt"}
     return scenario | {"title": f"seed{seed}-asymmetric-{number:02d}"}
 
 
@@ -147,7 +147,7 @@ def draw_impaired(seed: int, number: int) -> dict[str, Any]:
     random = Mrg32k3a(seed + 611_953 * (number + 1))
     link, rate_bps, packet_bytes, trip_ms = _bottleneck(random, 0.3)
     duration_s = _duration_s(MANAGED_PACKETS, rate_bps, packet_bytes)
-    tcp, forward_ms = _options(random), round(trip_ms / 2, 3)
+    tcp, forward_ms = tcp_options(random), round(trip_ms / 2, 3)
     trips_ms = [trip_ms, *([round(trip_ms * random.between(0.6, 2.0), 3)] if random.integer(0, 3) == 0 else [])]
     wire = {"name": "wire", "rate": "unlimited", "delay": f"{forward_ms} ms"}
     back = [
@@ -183,14 +183,14 @@ def draw_marked(seed: int, number: int) -> dict[str, Any]:
         to 5 ms on (CoDel's `ce_threshold`), one to four flows of dctcp with handshakes.
     """
     random = Mrg32k3a(seed + 32_452_843 * (number + 1))
-    rate_bps, packet_bytes = 8000 * round(_log_between(random, 10e6, 200e6) / 8000), 1500
-    delay_ms = round(_log_between(random, 0.25, 10), 3)
+    rate_bps, packet_bytes = 8000 * round(log_between(random, 10e6, 200e6) / 8000), 1500
+    delay_ms = round(log_between(random, 0.25, 10), 3)
     duration_s = min(30, max(4, round(MANAGED_PACKETS * packet_bytes * 8 / rate_bps)))
     packets = rate_bps * duration_s // 8 // packet_bytes
-    rate = min(_log_between(random, 1e-4, 3e-3), 0.8 * MOST_LOST / packets)
+    rate = min(log_between(random, 1e-4, 3e-3), 0.8 * MOST_LOST / packets)
     lost = [packet for packet in range(200, packets) if random.uniform() < rate][:MOST_LOST] or [1000]
     link = {"name": "bottleneck", "rate": f"{rate_bps} bit/s", "reverse": {"rate": "unlimited"}}
-    threshold = {"ce_threshold": f"{round(_log_between(random, 0.2, 5), 3)} ms"}
+    threshold = {"ce_threshold": f"{round(log_between(random, 0.2, 5), 3)} ms"}
     queue = managed("codel", ecn=True)
     wire = {"name": "wire", "rate": "unlimited", "delay": f"{delay_ms} ms"}
     flows = [
@@ -237,9 +237,9 @@ def draw_scripted(seed: int, number: int) -> dict[str, Any]:
     random = Mrg32k3a(seed + 4_256_233 * (number + 1))
     for _ in range(MIXING):
         random.uniform()
-    rate_bps = 8000 * round(_log_between(random, 1e6, 8e6) / 8000)
-    trip_ms, size = round(_log_between(random, 4, 250), 3), round(_log_between(random, 30, 1500))
-    tcp, kind = _options(random), random.choice(("losses", "bursts", "steps"))
+    rate_bps = 8000 * round(log_between(random, 1e6, 8e6) / 8000)
+    trip_ms, size = round(log_between(random, 4, 250), 3), round(log_between(random, 30, 1500))
+    tcp, kind = tcp_options(random), random.choice(("losses", "bursts", "steps"))
     if kind == "steps":
         impairment = _changes(random, size * 12_000 / rate_bps + trip_ms / 100)
     else:
@@ -260,11 +260,11 @@ def draw_scripted(seed: int, number: int) -> dict[str, Any]:
 
 def _bottleneck(random: Mrg32k3a, least_product: float) -> tuple[dict[str, Any], int, int, float]:
     """Draw a link with drop-tail, whose rate [bit/s] is given too; and the bytes of a packet and a round trip [ms]."""
-    rate_bps = 8000 * round(_log_between(random, 1e6, 100e6) / 8000)
+    rate_bps = 8000 * round(log_between(random, 1e6, 100e6) / 8000)
     packet_bytes = random.choice((1500, 1500, 576))
-    trip_ms = round(_log_between(random, 5, 300), 3)
+    trip_ms = round(log_between(random, 5, 300), 3)
     product = rate_bps * trip_ms / 1e3 / 8 / packet_bytes
-    buffer = f"{max(8, round(product * _log_between(random, least_product, 4.0)))} pkt"
+    buffer = f"{max(8, round(product * log_between(random, least_product, 4.0)))} pkt"
     link = {"name": "bottleneck", "rate": f"{rate_bps} bit/s", "buffer": buffer, "reverse": {"rate": "unlimited"}}
     return link, rate_bps, packet_bytes, trip_ms
 
@@ -298,7 +298,7 @@ def _impaired_flow(number: int, tcp: dict[str, Any], packet_bytes: int, start_s:
     }
 
 
-def _options(random: Mrg32k3a) -> dict[str, Any]:
+def tcp_options(random: Mrg32k3a) -> dict[str, Any]:
     """Draw what is not as Linux has it by default."""
     drawn: dict[str, Any] = random.choice(({"sack": False}, {"loss_detection": "dupack"}, {}, {}, {}))
     for option in ("tail_loss_probe", "frto", "timestamps"):
@@ -313,7 +313,7 @@ def _impairment(random: Mrg32k3a, packets: int, duration_s: int) -> dict[str, An
     """Draw the losses of a link that some number of packets cross, or its delay over time."""
     kind = random.choice(("losses", "bursts", "steps"))
     if kind == "steps":
-        extra_ms, at_s = round(_log_between(random, 10, 600), 1), round(random.between(0.2, 0.6) * duration_s, 2)
+        extra_ms, at_s = round(log_between(random, 10, 600), 1), round(random.between(0.2, 0.6) * duration_s, 2)
         back_s = round(at_s + random.between(0.5, 0.3 * duration_s), 2)
         last = [[f"{back_s} s", "0 s"]] if random.integer(0, 1) else []
         steps = [["0 s", "0 s"], [f"{at_s} s", f"{extra_ms} ms"], *last]
@@ -323,7 +323,7 @@ def _impairment(random: Mrg32k3a, packets: int, duration_s: int) -> dict[str, An
 
 def _single(random: Mrg32k3a, packets: int, most: float) -> set[int]:
     """Draw packets that are lost with one probability each, at most `most`."""
-    rate = min(_log_between(random, 1e-4 if most < 0.1 else 2e-3, most), 0.8 * MOST_LOST / packets)
+    rate = min(log_between(random, 1e-4 if most < 0.1 else 2e-3, most), 0.8 * MOST_LOST / packets)
     return {packet for packet in range(1, packets) if random.uniform() < rate}
 
 
@@ -345,7 +345,7 @@ def _changes(random: Mrg32k3a, duration_s: float) -> dict[str, Any]:
     steps, at_s = [["0 s", "0 s"]], 0.0
     for _ in range(random.integer(1, 3)):
         at_s = round(at_s + 0.01 + random.between(0.05, 0.5) * duration_s, 3)
-        extra_ms = round(_log_between(random, 5, 500), 1) if random.integer(0, 2) else 0.0
+        extra_ms = round(log_between(random, 5, 500), 1) if random.integer(0, 2) else 0.0
         if extra_ms or steps[-1][1] != "0 s":
             steps.append([f"{at_s} s", f"{extra_ms} ms" if extra_ms else "0 s"])
     if len(steps) == 1:
@@ -372,5 +372,6 @@ def _tcp(random: Mrg32k3a) -> dict[str, Any]:
     return {"preset": f"linux-{random.choice(CONTROLS)}", "handshake": "tcp"}
 
 
-def _log_between(random: Mrg32k3a, low: float, high: float) -> float:
+def log_between(random: Mrg32k3a, low: float, high: float) -> float:
+    """Draw a number whose logarithm is uniform between those of two others."""
     return float(math.exp(random.between(math.log(low), math.log(high))))

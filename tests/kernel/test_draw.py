@@ -17,6 +17,7 @@ from crosscheck.linux.draw import (
     draw_marked,
     draw_scripted,
 )
+from crosscheck.linux.draw_queued import draw_queued
 from crosscheck.linux.kernel import MOST_COMMAND_LINE
 from crosscheck.linux.translate import translate
 
@@ -116,6 +117,22 @@ def test_scripted_paths_are_of_one_flow_with_any_control_and_option_but_bbr() ->
     logs = np.log(sizes)
     assert abs(np.corrcoef(logs[:-1], logs[1:])[0, 1]) < 0.3, "a path says nothing of the next one"
     assert draw_scripted(5, 17) == documents[17]
+
+
+def test_queued_paths_are_of_one_flow_through_a_queue_that_decides_without_chance() -> None:
+    documents = [draw_queued(5, number) for number in range(80)]
+    links, flows = zip(*((document["link"][0], document["flow"][0]) for document in documents), strict=True)
+    assert {link["queue"]["discipline"] for link in links} == {"codel", "fq-codel", "cake", "sfq"}
+    options = [flow["tcp"] for flow in flows]
+    assert {tcp["congestion_control"] for tcp in options} == {"cubic", "reno", *OLDER_CONTROLS}
+    assert {tcp["ecn"] for tcp in options} == {"off", "classic"}
+    assert not any("sack" in tcp for tcp in options)
+    for document in documents:
+        experiment = translate(resolve(load(document)).to_dict())
+        assert 1e6 < experiment.rate_bps < 8.1e6
+        # CoDel's interval would end as a packet departs.
+        assert experiment.rate_bps / 10 % 12_000 != 0
+    assert draw_queued(5, 17) == documents[17]
 
 
 def test_marked_paths_have_dctcp_marks_and_losses() -> None:

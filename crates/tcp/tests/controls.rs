@@ -147,7 +147,7 @@ impl Connection {
             Event::Ack { acked, marked, may_grow, open, limited, rtt, wait } => {
                 self.now += Time::from_ticks(wait);
                 let ack = self.ack(acked, [marked, may_grow, open, limited], rtt);
-                self.control.measure(&AckSample { may_grow: false, ..ack });
+                self.control.measure(&AckSample { may_grow: false, ..ack }, &self.window);
                 self.control.on_ack(&ack, &mut self.window);
                 // A control that has the window to itself knows by itself when it may grow.
                 return !may_grow && self.window.cwnd > cwnd && !self.control.needs().window;

@@ -92,7 +92,7 @@ fn replay(control: &mut dyn CongestionControl, recording: &str) -> (u32, u32, Ve
         if event == "open" {
             window.cwnd = window.ssthresh;
         }
-        control.measure(&ack);
+        control.measure(&ack, &window);
         control.on_ack(&ack, &mut window);
         if let "loss" | "mark" = event.as_str() {
             let signal = if event == "mark" { Signal::Ecn } else { Signal::Loss };

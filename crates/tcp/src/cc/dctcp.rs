@@ -64,7 +64,7 @@ pub(super) fn new(settings: &Settings) -> Box<dyn CongestionControl> {
 }
 
 impl CongestionControl for Dctcp {
-    fn measure(&mut self, ack: &AckSample) {
+    fn measure(&mut self, ack: &AckSample, _window: &Window) {
         self.state.delivered += u64::from(ack.acked);
         self.state.marked += u64::from(ack.marked);
         if ack.una >= self.state.next {
@@ -134,8 +134,9 @@ mod tests {
         let mut dctcp = new(&Settings::linux(base::Clock::PICOSECONDS));
         let cuts = [1, 9, 10, 11, 20].map(|una| {
             let ack = AckSample { una, nxt: una + 9, ..crate::cc::tests::ack(Time::ZERO, 1) };
-            dctcp.measure(&ack);
-            dctcp.on_congestion(Signal::Ecn, Time::ZERO, &Window { cwnd: 1000.0, ssthresh: 2.0 })
+            let window = Window { cwnd: 1000.0, ssthresh: 2.0 };
+            dctcp.measure(&ack, &window);
+            dctcp.on_congestion(Signal::Ecn, Time::ZERO, &window)
         });
         // Alpha is 960, 960, 900, 900 and 844 of 1024: the first ACK ends the empty round before it.
         assert_eq!(cuts, [532.0, 532.0, 561.0, 561.0, 588.0]);

@@ -34,10 +34,6 @@ struct State {
     /// Whether the decrease depends on round trips, which the first congestion allows.
     adapts: bool,
     una: Cumulative,
-    /// State of congestion before the newest ACK (`icsk_ca_state`). Linux measures an ACK (`pkts_acked`) before the state
-    /// changes with it: the packets of the ACK that ends a recovery do not count for the window, and those of the ACK after a
-    /// timer began one do not count for the throughput.
-    ca_state: Congestion,
     /// Arrival of the newest ACK \[jiffies\].
     now: u64,
     /// Packets of the newest ACK.
@@ -73,7 +69,6 @@ impl Default for State {
             beta: BETA.0,
             adapts: false,
             una: Cumulative::default(),
-            ca_state: Congestion::Open,
             now: 0,
             acked: 1,
             count: 0,
@@ -200,19 +195,16 @@ impl HTcp {
 }
 
 impl CongestionControl for HTcp {
-    fn measure(&mut self, ack: &AckSample) {
-        self.state.now = self.common.clock.jiffies(ack.now);
-        self.state.ca_state = ack.state;
-    }
-
-    fn on_ack(&mut self, ack: &AckSample, window: &mut Window) {
+    fn measure(&mut self, ack: &AckSample, window: &Window) {
         let now = self.common.clock.jiffies(ack.now);
         let state = &mut self.state;
+        state.now = now;
         if state.path.congestion.is_none() {
             state.path.congestion = Some(self.common.clock.jiffies(ack.now - ack.rtt.unwrap_or(Time::ZERO)));
         }
-        let acked = state.una.advance(ack.una);
-        let before = state.ca_state;
+        // The state before the ACK: the packets of the one that ends a recovery do not count for the window, and those of the
+        // one after a timer began one do not count for the throughput.
+        let (acked, before) = (state.una.advance(ack.una), ack.state);
         if before == Congestion::Open {
             state.acked = acked;
         }
@@ -224,8 +216,12 @@ impl CongestionControl for HTcp {
         } else {
             (state.packets, state.since) = (0, Some(now));
         }
+    }
+
+    fn on_ack(&mut self, ack: &AckSample, window: &mut Window) {
+        let now = self.state.now;
         if ack.is_open() {
-            state.end_congestion(now);
+            self.state.end_congestion(now);
         }
         let avoids = !window.in_slow_start();
         if self.common.slow_start.on_ack(ack, window) > 0 && avoids {
@@ -284,113 +280,4 @@ impl CongestionControl for HTcp {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_increase_is_quadratic_in_the_time_since_the_congestion() {
-        // Leith and Shorten: 1 + 10 (t - 1) + ((t - 1) / 2)^2 for t above one second, times 2 (1 - beta).
-        // After two minutes the kernel's square has more than 32 bits: 66 s squared less 2^32 ms^2 leave 61 s^2.
-        for (seconds, factor) in
-            [(0, 1), (1, 1), (2, 11), (3, 22), (11, 126), (131, 1 + 1300 + 4225), (133, 1 + 1320 + 61)]
-        {
-            let mut state =
-                State { min_rtt: 100, path: Path { congestion: Some(0), ..Path::default() }, ..State::default() };
-            state.update_alpha(1000 * seconds);
-            assert_eq!(state.alpha, factor * ONE, "{seconds} s");
-        }
-        let mut short =
-            State { min_rtt: 10, path: Path { congestion: Some(0), ..Path::default() }, ..State::default() };
-        short.update_alpha(11_000);
-        assert_eq!(short.alpha, 126 / 10 * ONE);
-    }
-
-    #[test]
-    fn the_decrease_is_the_ratio_of_round_trips_while_the_throughput_is_steady() {
-        let path = Path { max_rtt: 150, throughput: 100, old_throughput: 100, ..Path::default() };
-        let mut state = State { min_rtt: 100, path, ..State::default() };
-        state.update_beta();
-        assert_eq!((state.beta, state.adapts), (BETA.0, true));
-        state.update_beta();
-        assert_eq!(state.beta, 128 * 100 / 150);
-        state.path.throughput = 125;
-        state.update_beta();
-        assert_eq!((state.beta, state.adapts), (BETA.0, false));
-    }
-
-    /// Linux `measure_achieved_throughput`: `snd_cwnd - (alpha >> 7)` is a number without sign.
-    #[test]
-    fn no_throughput_is_measured_while_the_window_is_smaller_than_its_increase() {
-        for (alpha, measured) in [(ONE, 20), (3 * ONE, 20), (4 * ONE, 0)] {
-            let path = Path { congestion: Some(0), ..Path::default() };
-            let mut state = State { alpha, min_rtt: 100, path, since: Some(0), ..State::default() };
-            state.deliver(2, 3, 100);
-            assert_eq!(state.throughput, measured, "{alpha}");
-        }
-    }
-
-    /// An ACK of packets up to `una`, with the states before the reaction to it and after.
-    fn hear(control: &mut HTcp, una: u64, [before, after]: [Congestion; 2], window: &mut Window) -> (u64, u64) {
-        let plain = AckSample { una, nxt: 200, ..crate::cc::tests::ack(Time::ZERO, 1) };
-        control.measure(&AckSample { state: before, ..plain });
-        control.on_ack(&AckSample { state: after, may_grow: after == Congestion::Open, ..plain }, window);
-        (control.state.count, control.state.packets)
-    }
-
-    #[test]
-    fn packets_of_the_ack_that_ends_a_recovery_do_not_count_for_the_window() {
-        let mut control =
-            HTcp { common: Common::new(&Settings::linux(base::Clock::PICOSECONDS)), state: State::default() };
-        control.state.una.advance(88);
-        let (mut window, open) = (Window { cwnd: 26.0, ssthresh: 20.0 }, Congestion::Open);
-        // None with the ACK that begins it, 32 with that one, two with the next.
-        let counts = [(88, [open, Congestion::Recovery]), (120, [Congestion::Recovery, open]), (122, [open; 2])]
-            .map(|(una, states)| hear(&mut control, una, states, &mut window).0);
-        assert_eq!(counts, [0, 0, 2]);
-        assert_eq!(window.cwnd, 26.0);
-    }
-
-    /// The kernel's RACK timer began a recovery at 0.89 s: no throughput was measured with the next ACK, which kept beta at 0.8.
-    #[test]
-    fn packets_before_a_recovery_that_a_timer_began_do_not_count_for_the_throughput() {
-        let mut control =
-            HTcp { common: Common::new(&Settings::linux(base::Clock::PICOSECONDS)), state: State::default() };
-        control.state.una.advance(20);
-        let mut window = Window { cwnd: 7.0, ssthresh: 7.0 };
-        let packets = [(25, [Congestion::Disorder; 2]), (25, [Congestion::Recovery; 2])]
-            .map(|(una, states)| hear(&mut control, una, states, &mut window).1);
-        assert_eq!(packets, [5, 0]);
-    }
-
-    /// The kernel's flow whose ACK at 5.7 s ends a recovery and begins another one: cwnd grows by a packet in a round trip then,
-    /// and not by seven as 3.4 s after a congestion.
-    #[test]
-    fn a_congestion_that_follows_another_one_at_once_counts_from_its_end() {
-        let clock = base::Clock::PICOSECONDS;
-        let mut control = HTcp { common: Common::new(&Settings::linux(clock)), state: State::default() };
-        let mut window = Window { cwnd: 152.0, ssthresh: 152.0 };
-        control.state.min_rtt = 17;
-        control.on_congestion(Signal::Loss, clock.time(2.3), &window);
-        control.measure(&crate::cc::tests::ack(clock.time(5.7), 1));
-        control.on_recovery_end(&mut window);
-        control.on_congestion(Signal::Loss, clock.time(5.7), &window);
-        assert_eq!(control.state.alpha, ONE);
-    }
-
-    #[test]
-    fn an_expiry_in_recovery_is_a_congestion_of_its_own() {
-        let clock = base::Clock::PICOSECONDS;
-        let path = Path { congestion: Some(10), ..Path::default() };
-        let mut control =
-            HTcp { common: Common::new(&Settings::linux(clock)), state: State { path, ..State::default() } };
-        let congestions =
-            |control: &HTcp| (control.state.path.congestion, control.state.before.and_then(|before| before.congestion));
-        let [first, second] = [1.0, 2.0].map(|seconds| clock.time(seconds));
-        let [first_jiffy, second_jiffy] = [first, second].map(|time| control.common.clock.jiffies(time));
-        control.on_congestion(Signal::Timeout, first, &Window { cwnd: 26.0, ssthresh: 20.0 });
-        control.on_timeout(first, 7);
-        assert_eq!(congestions(&control), (Some(first_jiffy), Some(10)), "one congestion, and its expiry");
-        control.on_timeout(second, 7);
-        assert_eq!(congestions(&control), (Some(second_jiffy), Some(first_jiffy)));
-    }
-}
+mod tests;

@@ -154,8 +154,8 @@ pub enum Signal {
 /// A congestion control.
 pub trait CongestionControl: Debug + Send + Sync {
     /// Takes note of an ACK before the sender reacts to it, perhaps by [`CongestionControl::on_congestion`] (Linux
-    /// `in_ack_event`); `may_grow` is false, and what else depends on the reaction is as before the ACK.
-    fn measure(&mut self, _ack: &AckSample) {}
+    /// `in_ack_event`, `pkts_acked`); `may_grow` is false, and what else depends on the reaction is as before the ACK.
+    fn measure(&mut self, _ack: &AckSample, _window: &Window) {}
 
     /// Takes note of an ACK that acknowledges something, after the reaction to it, and grows the window if it may (Linux
     /// `cong_avoid`).

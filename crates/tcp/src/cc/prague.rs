@@ -151,7 +151,7 @@ impl Prague {
 }
 
 impl CongestionControl for Prague {
-    fn measure(&mut self, ack: &AckSample) {
+    fn measure(&mut self, ack: &AckSample, _window: &Window) {
         self.state.srtt = ack.srtt;
         self.state.delivered += u64::from(ack.acked);
         self.state.marked += u64::from(ack.marked);
@@ -250,8 +250,9 @@ mod tests {
     }
 
     fn pass(prague: &mut Prague, ack: &AckSample) {
-        prague.measure(ack);
-        prague.on_ack(ack, &mut Window { cwnd: 50.0, ssthresh: 40.0 });
+        let mut window = Window { cwnd: 50.0, ssthresh: 40.0 };
+        prague.measure(ack, &window);
+        prague.on_ack(ack, &mut window);
     }
 
     /// Section 2.3.2: alpha begins at 1 with the first mark, then alpha += g (fraction - alpha), once in a round.
@@ -280,7 +281,7 @@ mod tests {
         }
         assert_eq!(prague.virtual_rtt(), ms(25));
         assert!((prague.increase() - 0.04).abs() < 1e-12);
-        prague.measure(&ack(ms(600), 1, 0, ms(50)));
+        prague.measure(&ack(ms(600), 1, 0, ms(50)), &Window { cwnd: 100.0, ssthresh: 50.0 });
         assert_eq!(prague.increase(), 1.0);
     }
 
@@ -320,7 +321,7 @@ mod tests {
         assert_eq!([cut(1000), cut(1024), cut(1025)], [90.0, 100.0, 90.0]);
         // The first mark of all ends slow start by half.
         let mut first = control(vec![]);
-        first.measure(&ack(ms(10), 4, 1, ms(10)));
+        first.measure(&ack(ms(10), 4, 1, ms(10)), &window);
         assert_eq!(first.on_congestion(Signal::Ecn, ms(10), &window), 50.0);
     }
 

@@ -106,7 +106,7 @@ impl Westwood {
 }
 
 impl CongestionControl for Westwood {
-    fn measure(&mut self, ack: &AckSample) {
+    fn measure(&mut self, ack: &AckSample, _window: &Window) {
         let now = self.common.clock.jiffies(ack.now);
         let state = &mut self.state;
         if state.una.is_none() {
@@ -175,7 +175,7 @@ mod tests {
             let rtt = Some(Time::from_ticks(40_000));
             let ack =
                 AckSample { may_grow: false, una: packet, nxt: packet + 60, rtt, ..crate::cc::tests::ack(now, 1) };
-            control.measure(&ack);
+            control.measure(&ack, &window);
         }
         control.on_recovery_end(&mut window);
         assert!((window.cwnd - 40.0).abs() <= 1.0 && window.ssthresh == window.cwnd, "{window:?}");
@@ -202,7 +202,8 @@ mod tests {
             let mut westwood =
                 Westwood { common: Common::new(&Settings::linux(CLOCK)), mss: 1448, state: State::START };
             let rtt = Some(Time::from_ticks(40_000));
-            westwood.measure(&AckSample { una: 1, rtt, window, ..crate::cc::tests::ack(CLOCK.time(1.0), 1) });
+            let ack = AckSample { una: 1, rtt, window, ..crate::cc::tests::ack(CLOCK.time(1.0), 1) };
+            westwood.measure(&ack, &Window { cwnd: 10.0, ssthresh: f64::INFINITY });
             let State { bytes: counted, reported, since, rtt, min_rtt, .. } = westwood.state;
             assert_eq!((counted, reported, since, rtt, min_rtt), (bytes, bytes, 960, 40, 40), "{window}");
         }

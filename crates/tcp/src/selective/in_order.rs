@@ -43,7 +43,7 @@ impl Selective {
         self.take_sample(now, now - first.sent, rtt);
         self.rack.adapt(self.board.delivered_before(last.delivered), self.board.delivered);
         let mut sample = self.sample_in_order(now, ack, (una, in_flight), rtt);
-        self.control.measure(&sample);
+        self.control.measure(&sample, &self.window);
         sample.may_grow = !std::mem::take(&mut self.undo.responded);
         if PACED {
             self.control_paced(&mut sample, una, &last);

@@ -264,7 +264,7 @@ impl Selective {
         self.undo.acked = self.board.una() - una;
         self.read_ace(ack, to_u32(to_index(self.board.delivered - delivered)), &mut seen);
         let mut sample = self.sample(now, delivered, in_flight, &seen);
-        self.control.measure(&sample);
+        self.control.measure(&sample, &self.window);
         if let Some((end, repeated)) = self.probe {
             self.judge_probe(now, end, repeated, ack, &seen);
         }

@@ -36,7 +36,8 @@ impl Selective {
         let (una, delivered, mut seen) = (self.board.una(), self.board.delivered, Seen::default());
         self.take_in(now, ack, &mut seen);
         self.read_ace(ack, to_u32(to_index(self.board.delivered - delivered)), &mut seen);
-        self.control.measure(&self.sample(now, delivered, 0, &seen));
+        let sample = self.sample(now, delivered, 0, &seen);
+        self.control.measure(&sample, &self.window);
         if seen.duplicate {
             self.react(now, una, ack, &mut seen, actions);
         }

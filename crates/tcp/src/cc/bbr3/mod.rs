@@ -199,7 +199,7 @@ impl Bbr3 {
 }
 
 impl CongestionControl for Bbr3 {
-    fn measure(&mut self, ack: &AckSample) {
+    fn measure(&mut self, ack: &AckSample, _window: &Window) {
         self.now = self.clock.microseconds(ack.now);
         self.delivered += u64::from(ack.acked);
     }

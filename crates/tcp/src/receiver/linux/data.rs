@@ -92,13 +92,12 @@ impl Receiver {
         let (next, held, selective) = (self.next, self.held(), self.selective);
         // An ACK that was held and is sent on account of a packet leaves none to send for it (`tcp_ack_snd_check`).
         let at_once = taken.filled || demand.now;
-        let memory = (held, taken.used);
-        let sends =
-            flushed.is_none() && (at_once || self.linux_rules()?.acknowledges_now(now, next, memory, selective));
+        let rules = self.linux_rules()?;
+        let used = if held == 0 && !at_once && rules.is_acknowledged_as_read(next) { 0 } else { taken.used };
+        let sends = flushed.is_none() && (at_once || rules.acknowledges_now(now, next, (held, used), selective));
         let follows = earlier.is_some();
-        let is_read = held == 0 && self.linux_rules()?.is_acknowledged_as_read(next);
         let acknowledgment = match earlier.or(flushed) {
-            None if sends => self.acknowledge_with_memory(if is_read { 0 } else { taken.used }, true),
+            None if sends => self.acknowledge_with_memory(used, true),
             sent => sent,
         };
         let rules = self.linux_rules()?;

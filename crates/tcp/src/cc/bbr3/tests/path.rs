@@ -28,8 +28,8 @@ impl Provider for Shared {
 }
 
 impl CongestionControl for Shared {
-    fn measure(&mut self, ack: &AckSample) {
-        self.with(|bbr| bbr.measure(ack));
+    fn measure(&mut self, ack: &AckSample, window: &Window) {
+        self.with(|bbr| bbr.measure(ack, window));
     }
 
     fn on_ack(&mut self, ack: &AckSample, window: &mut Window) {
