@@ -58,5 +58,5 @@ def draw_queued(seed: int, number: int) -> dict[str, Any]:
         "title": f"seed{seed}-{QUEUED}-{queue}-{number:02d}",
         "link": [link | managed(queue, ecn=ecn)],
         "flow": [flow],
-        "run": {"duration": f"{duration_s} s", "warmup": "1 s"},
+        "run": {"duration": f"{duration_s} s", "warmup": f"{duration_s / 4} s"},
     }

@@ -171,6 +171,15 @@ def test_a_packet_that_is_sent_later_is_shown_and_changes_no_verdict(monkeypatch
     report = check.check(check.Case("late", recorded.runs()["D_cubic"].scenario()))
     assert report.mark is check.Mark.PASS
     assert "packets as the kernel's within 0.1 ms: the first 100 of " in report.text()
+    report = check.check(check.Case("late", recorded.runs()["D_cubic"].scenario(), exact=True))
+    assert report.mark is check.Mark.SPREAD, "each packet should be the kernel's"
+
+
+def test_packets_decide_where_all_should_be_the_kernels(plays: dict[float, Figures]) -> None:
+    plays[-1.0] = replace(ours.play(recorded.runs()["D_cubic"].scenario()), queue_ms=500.0)
+    report = check.check(check.Case("exact", recorded.runs()["D_cubic"].scenario(), exact=True))
+    assert report.mark is check.Mark.PASS
+    assert "mean queue [ms]      kernel     500.0000" in report.text()
 
 
 def test_packets_that_cannot_be_compared_change_no_verdict(
