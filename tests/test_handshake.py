@@ -7,6 +7,7 @@ import pytest
 
 import ackclock
 from ackclock.engine import run_resolved
+from ackclock.scenario import load, resolve
 from test_capture_options import frames
 
 RATE, DELAY_S = 10e6, 0.1
@@ -55,6 +56,22 @@ def test_an_ack_is_delayed_by_up_to_the_round_trip_of_a_handshake_behind_other_a
     sent = dict(zip(trace["sequence"][data].tolist(), trace["time_s"][data].tolist(), strict=True))
     kernels = {358: 18.440669, 359: 18.474117, 360: 18.541011, 361: 19.419225, 362: 19.830603, 363: 19.842101}
     assert {number: sent[number] for number in kernels} == pytest.approx(kernels, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"), [({}, 60), ({"timestamps": False}, 52), ({"timestamps": False, "sack": False}, 48)]
+)
+def test_a_syn_is_as_long_as_its_options(options: dict[str, Any], expected: int) -> None:
+    """Linux `tcp_options_write`: 4 bytes each for MSS and window scale, 12 for timestamps, 4 for SACK without them."""
+    tcp = {"preset": "linux-cubic", "handshake": "tcp", **options}
+    document = {
+        "title": "syn",
+        "link": [{"name": "line", "rate": "1 Mbit/s", "buffer": "9 pkt"}],
+        "flow": [{"name": "flow", "path": ["line"], "tcp": tcp}],
+        "run": {"duration": "1 s"},
+    }
+    (flow,) = resolve(load(document)).to_dict()["flows"]
+    assert flow["traffic"]["connection"]["handshake"]["syn_bytes"] == expected
 
 
 def test_a_handshake_takes_round_trips() -> None:

@@ -129,6 +129,16 @@ mod tests {
         assert_eq!(receiver.on_timer().next, 8);
     }
 
+    /// The kernel's flow with a hole behind what fills one: its ACK is not a quick one, as half of the buffer is used, but the
+    /// first of three that are sent at once.
+    #[test]
+    fn the_window_ends_quick_ack_mode_before_that_is_asked_for() {
+        let mut receiver = with_small_buffer(true, &[0, 2, 4, 5, 6, 7, 8]);
+        receiver.linux_rules().expect("Linux's rules").quick = 16;
+        assert!(receiver.on_data(at(30), 1, at(20), Marks::NONE, 0).is_some());
+        assert_eq!(receiver.linux_rules().map(|rules| (rules.quick, rules.duplicates)), Some((0, 1)));
+    }
+
     /// The kernel's receiver with 584000 bytes: the packet whose ACK is sent as it arrives is unread, and leaves 290636 bytes. The
     /// one with PSH is read before; the ACKs after it would announce less, and wait until their packets are read.
     #[test]

@@ -85,10 +85,10 @@ impl LinuxAcks {
 
 #[cfg(test)]
 mod tests {
-    use base::Clock;
+    use base::{Clock, Marks};
 
     use super::*;
-    use crate::LinuxReceiver;
+    use crate::{Dialect, LinuxReceiver, Receiver, ReceiverConfig};
 
     #[test]
     fn a_sample_is_from_the_millisecond_in_which_the_ack_was_sent() {
@@ -143,6 +143,30 @@ mod tests {
             assert_eq!((rules.quick, rules.delay_ms), (0, 40));
             rules.adapt_delay(at(arrival));
             assert_eq!(rules.quick, quick, "{arrival}");
+        }
+    }
+
+    /// Linux `tcp_compressed_ack_kick`: the clock is as the last packet left it, which matters from one millisecond to the next. A
+    /// timer of a delayed ACK reads it.
+    #[test]
+    fn the_ack_of_a_timer_beyond_a_hole_has_the_millisecond_of_the_last_packet() {
+        let clock = Clock::new(1_000_000);
+        let at = Time::from_ticks;
+        let config =
+            ReceiverConfig { selective: true, linux: Some(LinuxReceiver::default()), ..ReceiverConfig::default() };
+        for (arrival, delayed_until, fires, old) in [
+            (100_200, Time::NEVER, 100_500, false),
+            (100_900, Time::NEVER, 101_200, true),
+            (100_900, at(101_000), 101_000, false),
+        ] {
+            let mut receiver = Receiver::new(&config, Dialect::Rfc, clock).with_path(at(2000), Time::ZERO);
+            receiver.on_data(at(90_000), 0, at(88_000), Marks::NONE, 0);
+            let rules = receiver.linux_rules().expect("Linux's rules");
+            (rules.quick, rules.duplicates, rules.limit) = (0, 3, rules.clamp);
+            (rules.first_rtt_us, rules.rtt8_us, rules.delayed_until) = (4000, 32_000, delayed_until);
+            assert_eq!(receiver.on_data(at(arrival), 2, at(arrival - 2000), Marks::NONE, 0), None);
+            assert_eq!(receiver.deadline(), at(fires));
+            assert_eq!(receiver.on_timer().marks.has(Marks::OLD_STAMP), old, "{fires}");
         }
     }
 
