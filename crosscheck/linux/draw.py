@@ -26,7 +26,7 @@ OLDER_CONTROLS = ("vegas", "westwood", "htcp", "hybla", "illinois", "scalable", 
 SCRIPTED = "scripted"
 """Part of the names of paths whose packets should all be the kernel's."""
 MIXING = 10
-"""Random numbers that are left out, as the first ones of seeds that are close are close too."""
+"""Random numbers that `mixed` leaves out."""
 MOST_LOST = 300
 """Most packets that a drawn path loses by their numbers, which the guest reads on its command line."""
 LARGE_BUFFERS = {"receive_buffer": f"{BUFFER_BYTES} B", "receive_buffer_max": f"{MOST_BUFFER_BYTES} B"}
@@ -234,9 +234,7 @@ def draw_scripted(seed: int, number: int) -> dict[str, Any]:
         only where the delay changes, as in `draw_impaired`. Faster links would show in which slack a timer of the
         kernel's for held ACKs expires.
     """
-    random = Mrg32k3a(seed + 4_256_233 * (number + 1))
-    for _ in range(MIXING):
-        random.uniform()
+    random = mixed(seed + 4_256_233 * (number + 1))
     rate_bps = 8000 * round(log_between(random, 1e6, 8e6) / 8000)
     trip_ms, size = round(log_between(random, 4, 250), 3), round(log_between(random, 30, 1500))
     tcp, kind = tcp_options(random), random.choice(("losses", "bursts", "steps"))
@@ -252,7 +250,7 @@ def draw_scripted(seed: int, number: int) -> dict[str, Any]:
         {"name": "wire", "rate": "unlimited", "delay": f"{forward_ms} ms"} | impairment,
         {"name": "back1", "rate": "unlimited", "delay": f"{trip_ms - forward_ms:.3f} ms"},
     ]
-    control = random.choice(("cubic", "reno", "cubic", "reno", *OLDER_CONTROLS))
+    control = steady_control(random)
     flow = _impaired_flow(1, tcp | {"congestion_control": control}, 1500, 0.1) | {"size": f"{size} pkt"}
     run = {"duration": "30 s", "warmup": "0.1 s"}
     return {"title": f"seed{seed}-{SCRIPTED}-{number:02d}", "link": links, "flow": [flow], "run": run}
@@ -296,6 +294,19 @@ def _impaired_flow(number: int, tcp: dict[str, Any], packet_bytes: int, start_s:
         "start": f"{start_s:.6f} s",
         "tcp": {"preset": "linux-cubic", "handshake": "tcp"} | tcp | LARGE_BUFFERS,
     }
+
+
+def mixed(seed: int) -> Mrg32k3a:
+    """Give the random numbers of a seed without the first ones, which are close where seeds are."""
+    random = Mrg32k3a(seed)
+    for _ in range(MIXING):
+        random.uniform()
+    return random
+
+
+def steady_control(random: Mrg32k3a) -> str:
+    """Draw a congestion control that draws no random numbers itself."""
+    return str(random.choice(("cubic", "reno", "cubic", "reno", *OLDER_CONTROLS)))
 
 
 def tcp_options(random: Mrg32k3a) -> dict[str, Any]:

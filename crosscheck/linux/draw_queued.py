@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from crosscheck.linux.draw import LARGE_BUFFERS, MIXING, OLDER_CONTROLS, log_between, tcp_options
+from crosscheck.linux.draw import LARGE_BUFFERS, log_between, mixed, steady_control, tcp_options
 from crosscheck.linux.recorded import ACK_BYTES, WITHOUT_ECN, managed
-from crosscheck.mrg32k3a import Mrg32k3a
 
 QUEUED = "queued"
 """Part of the names of these paths."""
@@ -31,17 +30,14 @@ def draw_queued(seed: int, number: int) -> dict[str, Any]:
         random numbers, with options that a host may have, half of the time with ECN where the queue marks. The packets
         of CoDel's interval of 100 ms are an odd number of tenths, so that its end and a departure do not meet.
     """
-    random, queue = Mrg32k3a(seed + 5_915_587 * (number + 1)), QUEUES[(seed + number) % len(QUEUES)]
-    for _ in range(MIXING):
-        random.uniform()
+    random, queue = mixed(seed + 5_915_587 * (number + 1)), QUEUES[(seed + number) % len(QUEUES)]
     unit_bps = 8 * PACKET_BYTES
     rate_bps = unit_bps * (2 * round(log_between(random, 1e6, 8e6) / unit_bps / 2) + 1)
     trip_ms, ecn = round(log_between(random, 8, 200), 3), queue not in WITHOUT_ECN and random.integer(0, 1) == 1
     tcp = tcp_options(random)
     # Without SACK one ACK may let a hundred lost packets out, as in `draw_scripted`.
     tcp.pop("sack", None)
-    control = random.choice(("cubic", "reno", "cubic", "reno", *OLDER_CONTROLS))
-    own = {"congestion_control": control, "ecn": "classic" if ecn else "off"}
+    own = {"congestion_control": steady_control(random), "ecn": "classic" if ecn else "off"}
     link = {"name": "bottleneck", "rate": f"{rate_bps} bit/s", "reverse": {"rate": "unlimited"}}
     flow = {
         "name": "flow1",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 SAME_S = 1e-4
 """Difference of instants of the same packet [s]: the kernel's timers and its clock's steps leave some microseconds."""
-LATENCIES_S = tuple(us * 1e-6 for us in (0.0, 2.3, *(quarter / 4 for quarter in range(-6, 15))))
+LATENCIES_S = tuple(us * 1e-6 for us in (0.0, 2.3, *(quarter / 4 for quarter in range(-6, 15) if quarter)))
 """Times that a packet and its ACK take in the kernel's hosts and links beyond the path's delays [s].
 
 About 2.3 us where a program loses packets by number, and about none elsewhere. The kernel's clock has steps of 256 ns,

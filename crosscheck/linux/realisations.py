@@ -8,7 +8,6 @@ packets leave, and which of them is first is a rule of the program and not of TC
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib import import_module
-from typing import Any
 
 from crosscheck.linux.experiment import JITTER_S, TICKS_S
 from crosscheck.linux.figures import Figures
@@ -224,14 +223,11 @@ def _jitter(stay_s: float, number: int) -> Scenario:
         "states": states,
         "transitions": [[1.0 / STATES] * STATES] * STATES,
     }
-    return _resolved_link({"name": f"jitter{number}", "rate": "unlimited", "delay_process": process})
-
-
-def _resolved_link(link: dict[str, Any]) -> Scenario:
+    jitter = {"name": f"jitter{number}", "rate": "unlimited", "delay_process": process}
     line = {"name": "line", "rate": "1 Mbit/s", "buffer": "10 pkt"}
-    flow = {"name": "flow", "path": ["line", link["name"]]}
+    flow = {"name": "flow", "path": ["line", jitter["name"]]}
     scenarios = import_module("ackclock.scenario")
-    document = {"title": "link", "link": [line, link], "flow": [flow], "run": {"duration": "10 s"}}
+    document = {"title": "jitter", "link": [line, jitter], "flow": [flow], "run": {"duration": "10 s"}}
     elements = scenarios.resolve(scenarios.load(document)).to_dict()["elements"]
-    found: Scenario = next(element for element in elements if element["name"] == link["name"])
+    found: Scenario = next(element for element in elements if element["name"] == jitter["name"])
     return found

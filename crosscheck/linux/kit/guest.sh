@@ -114,7 +114,7 @@ delays R1 r1a $L_rev src "$L_jitter"
 # Settings of the hosts.
 for n in A B; do
   ip netns exec $n sh -ec "cd /proc/sys/net/ipv4
-    echo 0 > ../core/txrehash # a timeout gives a flow another hash, which no router but a host's own link sees
+    echo 0 > ../core/txrehash # else a timeout gives a flow another hash, and another queue, which a router would not
     echo ${L_sack:-1} > tcp_sack; echo ${L_ts:-1} > tcp_timestamps; echo 1 > tcp_no_metrics_save
     echo ${L_rack:-1} > tcp_recovery; echo ${L_tlp:-3} > tcp_early_retrans; echo ${L_frto:-2} > tcp_frto
     echo ${L_dsack:-1} > tcp_dsack; echo ${L_ecn:-0} > tcp_ecn
