@@ -104,7 +104,7 @@ def scenario_of(name: str, seconds: float) -> Scenario:
 def test_packets_of_recorded_and_drawn_runs_are_recorded() -> None:
     scripted = [name for name in RECORDED if name.startswith(SCRIPTED)]
     queued = [name for name in RECORDED if name.startswith(QUEUED)]
-    assert (len(scripted), len(queued)) == (39, 6)
+    assert (len(scripted), len(queued)) == (39, 7)
     others = [name for name in RECORDED if name not in {*scripted, *queued}]
     assert others == ["112730-3", "R_reno_30", "U_cubic_few"]
 
@@ -114,7 +114,7 @@ def test_each_packet_is_sent_when_the_kernel_sends_it(name: str) -> None:
     """Two flows in one queue: 11,222 packets; Reno with losses of 30%: 439; CUBIC whose ACKs are dropped: 6,307.
 
     Flows of nine controls whose packets are lost by their numbers, or whose delay changes: 39 with 20 to 1,500 packets.
-    Flows through CoDel, FQ-CoDel and SFQ: six.
+    Flows through CoDel, FQ-CoDel and SFQ: seven. The last one notices which timestamp an ACK of a timer has.
     """
     theirs = load_sent(recorded.FOLDER / "sends" / f"{name}.csv.gz")
     last_s = max(times[-1] for times, _ in theirs.values())
