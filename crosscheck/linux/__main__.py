@@ -24,7 +24,7 @@ from crosscheck.linux.draw import (
     draw_marked,
     draw_scripted,
 )
-from crosscheck.linux.draw_queued import QUEUED, draw_queued
+from crosscheck.linux.draw_queued import PACED, QUEUED, draw_paced, draw_queued
 from crosscheck.linux.figures import compare
 from crosscheck.linux.paired import mean_differences
 from crosscheck.linux.path import UnplayableError, bottleneck_of
@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         help="how many drawn scenarios with drop-tail; half as many have an AQM or a scheduler, half as many a narrow "
         "link for ACKs, half as many losses by number or a delay that steps up, half as many DCTCP with marks and "
         "losses; as many are of one flow whose packets should all be the kernel's, with losses or delays that step, "
-        "and as many of one through an AQM or a scheduler (default %(default)s)",
+        "as many of one through an AQM or a scheduler, and half as many of one of BBR (default %(default)s)",
     )
     parser.add_argument(
         "--starts",
@@ -118,12 +118,13 @@ def _drawn(seed: int, count: int) -> list[dict[str, Any]]:
         *(draw_marked(seed, number) for number in half),
         *(draw_scripted(seed, number) for number in range(count)),
         *(draw_queued(seed, number) for number in range(count)),
+        *(draw_paced(seed, number) for number in half),
     ]
 
 
 def _is_exact(name: str) -> bool:
     """Return whether all packets of a drawn path should be the kernel's."""
-    return SCRIPTED in name or QUEUED in name
+    return any(kind in name for kind in (SCRIPTED, QUEUED, PACED))
 
 
 def _recorded_cases() -> Iterator[Case]:

@@ -1,17 +1,17 @@
 """Plays a scenario in the kernel and in our engine, over realisations where one does not decide, and compares them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from importlib import import_module
+from itertools import chain
 from math import inf
-from operator import attrgetter
 from typing import Any
 
 from crosscheck.linux import kernel, ours
 from crosscheck.linux.figures import LEAST_REALISATIONS, Agreement, Compared, Figures, compare
 from crosscheck.linux.packets import LATENCIES_S, Same, Sent, compare_sent, later_starts_s
-from crosscheck.linux.path import Scenario, around, bottleneck_of
+from crosscheck.linux.path import Scenario, around, bottleneck_of, tcp_of
 from crosscheck.linux.realisations import SHIFTS_US, phase_of_s, realise, shift_name, shifts_of, slowed
 from crosscheck.linux.translate import translate
 
@@ -19,6 +19,8 @@ PLAYED_US = SHIFTS_US[::2]
 """Starts that are played if none were recorded [us]: eight, the least whose spreads are compared."""
 DECIDING_US = tuple(range(30, 990, 60))
 """Sixteen other starts [us], which decide where those do not agree."""
+PHASE_SEEDS = range(1, 201)
+"""Seeds of ours among which one is looked for that draws the kernel's phases: seven are possible each time."""
 
 
 class Mark(Enum):
@@ -151,18 +153,37 @@ def same_packets(scenario: Scenario, theirs: Sent) -> Same:
 
     The kernel takes some microseconds for a round trip beyond the path's delays, and what a clock of milliseconds makes
     of an instant depends on them. Ours takes as long, by each of the latencies in turn until all packets are the same.
+    A single flow of BBR has the seed whose phases are the kernel's for the longest time.
     """
     bottleneck, realised = bottleneck_of(scenario), realise(scenario, 0.0)
     flows = (flow for flow in scenario["flows"] for _ in range(flow["count"]))
     before_s = [around(scenario, flow, bottleneck)[0] - phase_of_s(scenario) for flow in flows]
     later_s = later_starts_s(theirs, ours.sent(realised, before_s))
-    found = []
-    for latency_s in LATENCIES_S:
-        mine = ours.sent(slowed(realised, latency_s, later_s), before_s)
-        found.append(compare_sent(theirs, mine, scenario["run"]["duration_s"]))
-        if found[-1].until_s == inf:
+
+    def same(latency_s: float, seed: float) -> Same:
+        slow = slowed(realised, latency_s, later_s)
+        mine = ours.sent({**slow, "run": {**slow["run"], "seed": int(seed)}}, before_s)
+        return compare_sent(theirs, mine, scenario["run"]["duration_s"])
+
+    seeds = PHASE_SEEDS if _draws_phases(scenario) else [realised["run"]["seed"]]
+    seed, first = _longest((seed, same(0.0, seed)) for seed in seeds)
+    return _longest(chain([(0.0, first)], ((by_s, same(by_s, seed)) for by_s in LATENCIES_S if by_s)))[1]
+
+
+def _longest(found: Iterable[tuple[float, Same]]) -> tuple[float, Same]:
+    """Give the one of several results that lasts longest, or the first that has all packets, and its number."""
+    longest = (0.0, Same(0, 0, -inf))
+    for one in found:
+        longest = max(longest, one, key=lambda pair: pair[1].until_s)
+        if longest[1].until_s == inf:
             break
-    return max(found, key=attrgetter("until_s"))
+    return longest
+
+
+def _draws_phases(scenario: Scenario) -> bool:
+    """Return whether a scenario has one flow, and that is BBR's: it draws the phase with which it begins to probe."""
+    controls = [tcp_of(flow)["sender"]["congestion_control"]["name"] for flow in scenario["flows"]]
+    return controls == ["bbr"] and scenario["flows"][0]["count"] == 1
 
 
 def resolved(document: dict[str, Any]) -> Scenario:

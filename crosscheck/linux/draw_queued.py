@@ -1,18 +1,26 @@
-"""Draws single flows through a queue that decides without chance, whose packets should all be the kernel's."""
+"""Draws single flows through a queue that decides without chance, whose packets should be the kernel's."""
 
 from typing import Any
 
 from crosscheck.linux.draw import LARGE_BUFFERS, log_between, mixed, steady_control, tcp_options
 from crosscheck.linux.recorded import ACK_BYTES, WITHOUT_ECN, managed
+from crosscheck.mrg32k3a import Mrg32k3a
 
 QUEUED = "queued"
 """Part of the names of these paths."""
 QUEUES = ("codel", "fq-codel", "cake", "sfq")
 """Queues that draw no random numbers, as long as CAKE does not overflow."""
+DROP_TAIL = "drop-tail"
+LEAST_BUFFER = 8
 PACKET_BYTES = 1500
+UNIT_BPS = 8 * PACKET_BYTES
 MOST_PACKETS = 3000
 """Packets of a drawn run."""
 LEAST_S, MOST_S = 3, 20
+PACED = "paced"
+"""Part of the names of the paths with BBR."""
+LONGEST_PACED_S = 9
+"""Longest run of BBR's [s]: it draws a phase again after 10 s, when it has measured the round trip."""
 
 
 def draw_queued(seed: int, number: int) -> dict[str, Any]:
@@ -31,14 +39,44 @@ def draw_queued(seed: int, number: int) -> dict[str, Any]:
         of CoDel's interval of 100 ms are an odd number of tenths, so that its end and a departure do not meet.
     """
     random, queue = mixed(seed + 5_915_587 * (number + 1)), QUEUES[(seed + number) % len(QUEUES)]
-    unit_bps = 8 * PACKET_BYTES
-    rate_bps = unit_bps * (2 * round(log_between(random, 1e6, 8e6) / unit_bps / 2) + 1)
-    trip_ms, ecn = round(log_between(random, 8, 200), 3), queue not in WITHOUT_ECN and random.integer(0, 1) == 1
+    drawn = _one_flow(random, queue)
+    drawn["flow"][0]["tcp"]["congestion_control"] = steady_control(random)
+    return _titled(drawn, f"seed{seed}-{QUEUED}-{queue}-{number:02d}", MOST_S)
+
+
+def draw_paced(seed: int, number: int) -> dict[str, Any]:
+    """Draw a scenario of one flow of BBR through drop-tail, an AQM or a scheduler.
+
+    Parameters
+    ----------
+    seed, number : int
+        Choose the scenario; it is the same whatever else is drawn.
+
+    Returns
+    -------
+    dict
+        A scenario as `draw_queued` draws it, but with BBR. Drop-tail has room for 8 packets at least, and for 0.3 to 3
+        bandwidth-delay products.
+    """
+    random, number_of_queue = mixed(seed + 7_368_787 * (number + 1)), (seed + number) % (len(QUEUES) + 1)
+    queue = (DROP_TAIL, *QUEUES)[number_of_queue]
+    drawn = _one_flow(random, queue)
+    drawn["flow"][0]["tcp"]["congestion_control"] = "bbr"
+    return _titled(drawn, f"seed{seed}-{PACED}-{queue}-{number:02d}", LONGEST_PACED_S)
+
+
+def _one_flow(random: Mrg32k3a, queue: str) -> dict[str, Any]:
+    """Draw the link, and the flow without its control."""
+    rate_bps = UNIT_BPS * (2 * round(log_between(random, 1e6, 8e6) / UNIT_BPS / 2) + 1)
+    trip_ms = round(log_between(random, 8, 200), 3)
+    ecn = queue not in {*WITHOUT_ECN, DROP_TAIL} and random.integer(0, 1) == 1
     tcp = tcp_options(random)
     # Without SACK one ACK may let a hundred lost packets out, as in `draw_scripted`.
     tcp.pop("sack", None)
-    own = {"congestion_control": steady_control(random), "ecn": "classic" if ecn else "off"}
     link = {"name": "bottleneck", "rate": f"{rate_bps} bit/s", "reverse": {"rate": "unlimited"}}
+    if queue == DROP_TAIL:
+        product = rate_bps * trip_ms / 1e3 / UNIT_BPS
+        link["buffer"] = f"{max(LEAST_BUFFER, round(product * log_between(random, 0.3, 3)))} pkt"
     flow = {
         "name": "flow1",
         "path": ["bottleneck"],
@@ -46,13 +84,17 @@ def draw_queued(seed: int, number: int) -> dict[str, Any]:
         "packet": f"{PACKET_BYTES} B",
         "ack": f"{ACK_BYTES if tcp.get('timestamps', True) else ACK_BYTES - 12} B",
         "start": "0.1 s",
-        "tcp": {"preset": "linux-cubic", "handshake": "tcp"} | tcp | LARGE_BUFFERS | own,
+        "tcp": {"preset": "linux-cubic", "handshake": "tcp"}
+        | tcp
+        | LARGE_BUFFERS
+        | {"ecn": "classic" if ecn else "off"},
         **({"host": "client"} if queue == "cake" else {}),
     }
-    duration_s = min(MOST_S, max(LEAST_S, round(MOST_PACKETS * unit_bps / rate_bps)))
-    return {
-        "title": f"seed{seed}-{QUEUED}-{queue}-{number:02d}",
-        "link": [link | managed(queue, ecn=ecn)],
-        "flow": [flow],
-        "run": {"duration": f"{duration_s} s", "warmup": f"{duration_s / 4} s"},
-    }
+    return {"link": [link if queue == DROP_TAIL else link | managed(queue, ecn=ecn)], "flow": [flow]}
+
+
+def _titled(drawn: dict[str, Any], title: str, most_s: int) -> dict[str, Any]:
+    """Give a drawn scenario its title, and let it run for some 3,000 packets."""
+    rate_bps = float(drawn["link"][0]["rate"].split()[0])
+    duration_s = min(most_s, max(LEAST_S, round(MOST_PACKETS * UNIT_BPS / rate_bps)))
+    return {"title": title} | drawn | {"run": {"duration": f"{duration_s} s", "warmup": f"{duration_s / 4} s"}}

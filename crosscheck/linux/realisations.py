@@ -55,7 +55,8 @@ def realise(scenario: Scenario, shift_us: float, *, copied: bool = True) -> Scen
         The same on the kernel's clock; with a shift, another seed, and ACKs whose delays vary.
     """
     by_htb = _by_htb(_with_ack_queue_at_receiver(scenario))
-    by_clock = _on_clock(_by_wire(by_htb) if copied else by_htb)
+    copies = copied and "wire" in translate(scenario).options
+    by_clock = _on_clock(_in_memory(by_htb, "linear" if copies else "veth"))
     return _shift(by_clock, shift_us) if shift_us else by_clock
 
 
@@ -101,19 +102,18 @@ def _by_htb(scenario: Scenario) -> Scenario:
     return {**scenario, "flows": [_with(flow, _lengths_by_htb(flow)) for flow in scenario["flows"]]}
 
 
-def _by_wire(scenario: Scenario) -> Scenario:
-    """Let packets come to the receiver in memory of their own, if the kernel's go through the program that loses some.
+def _in_memory(scenario: Scenario, memory: str) -> Scenario:
+    """Let packets come to the receivers in such memory.
 
-    It reads and writes them by tun devices.
+    The sender is on the same machine (veth). A program that loses some by number reads and writes all packets by tun
+    devices (linear).
     """
-    if "wire" not in translate(scenario).options:
-        return scenario
-    return {**scenario, "flows": [_with_linear_packets(flow) for flow in scenario["flows"]]}
+    return {**scenario, "flows": [_with_memory(flow, memory) for flow in scenario["flows"]]}
 
 
-def _with_linear_packets(flow: Scenario) -> Scenario:
+def _with_memory(flow: Scenario, memory: str) -> Scenario:
     receiver = tcp_of(flow)["receiver"]
-    return _with(flow, {"receiver": {**receiver, "linux": {**receiver["linux"], "linear": True}}})
+    return _with(flow, {"receiver": {**receiver, "linux": {**receiver["linux"], "memory": memory}}})
 
 
 def slowed(scenario: Scenario, latency_s: float, later_s: Mapping[int, float]) -> Scenario:

@@ -92,8 +92,12 @@ def _flow_faults(scenario: Scenario) -> Iterator[str]:
 def _memory_faults(place: str, scenario: Scenario, flow: Scenario) -> Iterator[str]:
     """Say where packets come in pages, which are copied where losses are by number."""
     by_number = any(loss["law"]["model"] == "packets" for _, loss in losses(scenario, flow["path"]))
-    if not by_number and (tcp_of(flow)["receiver"]["linux"] or {}).get("linear"):
-        yield _fault(f"{place}.receive_skb", "linear", "packets come in pages where no losses are by number: paged")
+    if not by_number and (tcp_of(flow)["receiver"]["linux"] or {}).get("memory") == "linear":
+        yield _fault(
+            f"{place}.receive_skb",
+            "linear",
+            "packets come in the pages of the sender where no losses are by number: paged or veth",
+        )
 
 
 def _size_faults(place: str, flow: Scenario) -> Iterator[str]:

@@ -17,7 +17,7 @@ from crosscheck.linux.draw import (
     draw_marked,
     draw_scripted,
 )
-from crosscheck.linux.draw_queued import draw_queued
+from crosscheck.linux.draw_queued import draw_paced, draw_queued
 from crosscheck.linux.kernel import MOST_COMMAND_LINE
 from crosscheck.linux.translate import translate
 
@@ -133,6 +133,18 @@ def test_queued_paths_are_of_one_flow_through_a_queue_that_decides_without_chanc
         # CoDel's interval would end as a packet departs.
         assert experiment.rate_bps / 10 % 12_000 != 0
     assert draw_queued(5, 17) == documents[17]
+
+
+def test_paced_paths_are_of_one_flow_of_bbr_that_measures_the_round_trip_once() -> None:
+    documents = [draw_paced(5, number) for number in range(80)]
+    links, flows = zip(*((document["link"][0], document["flow"][0]) for document in documents), strict=True)
+    assert {link.get("queue", {}).get("discipline") for link in links} == {None, "codel", "fq-codel", "cake", "sfq"}
+    assert {flow["tcp"]["congestion_control"] for flow in flows} == {"bbr"}
+    buffers = [int(link["buffer"].split()[0]) for link in links if "queue" not in link]
+    assert min(buffers) == 8 < max(buffers)
+    for document in documents:
+        assert translate(resolve(load(document)).to_dict()).duration_s < 10
+    assert draw_paced(5, 17) == documents[17]
 
 
 def test_marked_paths_have_dctcp_marks_and_losses() -> None:

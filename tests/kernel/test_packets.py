@@ -8,7 +8,7 @@ import pytest
 from crosscheck.linux import recorded
 from crosscheck.linux.check import resolved, same_packets
 from crosscheck.linux.draw import SCRIPTED, draw, draw_scripted
-from crosscheck.linux.draw_queued import QUEUED, draw_queued
+from crosscheck.linux.draw_queued import PACED, QUEUED, draw_paced, draw_queued
 from crosscheck.linux.packets import (
     FIRST_PORT,
     LAST_S,
@@ -97,6 +97,8 @@ def scenario_of(name: str, seconds: float) -> Scenario:
         return resolved(draw_scripted(int(seed), int(number)))
     if kind == [QUEUED]:
         return resolved(draw_queued(int(seed), int(number)))
+    if kind == [PACED]:
+        return resolved(draw_paced(int(seed), int(number)))
     drawn = resolved(draw(int(seed), int(number)))
     return {**drawn, "run": {**drawn["run"], "duration_s": seconds, "warmup_s": 0.0}}
 
@@ -104,8 +106,9 @@ def scenario_of(name: str, seconds: float) -> Scenario:
 def test_packets_of_recorded_and_drawn_runs_are_recorded() -> None:
     scripted = [name for name in RECORDED if name.startswith(SCRIPTED)]
     queued = [name for name in RECORDED if name.startswith(QUEUED)]
-    assert (len(scripted), len(queued)) == (39, 7)
-    others = [name for name in RECORDED if name not in {*scripted, *queued}]
+    paced = [name for name in RECORDED if name.startswith(PACED)]
+    assert (len(scripted), len(queued), len(paced)) == (39, 9, 8)
+    others = [name for name in RECORDED if name not in {*scripted, *queued, *paced}]
     assert others == ["112730-3", "R_reno_30", "U_cubic_few"]
 
 
@@ -114,7 +117,8 @@ def test_each_packet_is_sent_when_the_kernel_sends_it(name: str) -> None:
     """Two flows in one queue: 11,222 packets; Reno with losses of 30%: 439; CUBIC whose ACKs are dropped: 6,307.
 
     Flows of nine controls whose packets are lost by their numbers, or whose delay changes: 39 with 20 to 1,500 packets.
-    Flows through CoDel, FQ-CoDel and SFQ: seven. The last one notices which timestamp an ACK of a timer has.
+    Flows through CoDel, FQ-CoDel and SFQ: nine. One notices the timestamp of an ACK that a timer sends, and two that
+    packets lie in two of their sender's pages. Flows of BBR: eight. Two notice the time of a packet that a timer sends.
     """
     theirs = load_sent(recorded.FOLDER / "sends" / f"{name}.csv.gz")
     last_s = max(times[-1] for times, _ in theirs.values())

@@ -82,19 +82,19 @@ def test_it_can_be_played_and_changes_little() -> None:
 
 def test_packets_are_copied_where_losses_are_by_number() -> None:
     """The kernel's go through a program that reads and writes them, and share no pages behind it."""
-    found: dict[bool, set[bool]] = {}
+    found: dict[bool, set[str]] = {}
     for number in range(12):
         scenario = resolve(load(draw_impaired(5, number))).to_dict()
         has_losses = any(element["loss"] is not None for element in scenario["elements"])
-        linear = {tcp_of(flow)["receiver"]["linux"]["linear"] for flow in realise(scenario, 0.0)["flows"]}
-        found[has_losses] = found.get(has_losses, set()) | linear
-    assert found == {True: {True}, False: {False}}
+        memory = {tcp_of(flow)["receiver"]["linux"]["memory"] for flow in realise(scenario, 0.0)["flows"]}
+        found[has_losses] = found.get(has_losses, set()) | memory
+    assert found == {True: {"linear"}, False: {"veth"}}
     recorded_one = runs()["L_reno_1e3"].scenario(lost()["L_reno_1e3"])
     of_recorded = [
-        tcp_of(realise(recorded_one, 0.0, copied=copied)["flows"][0])["receiver"]["linux"]["linear"]
+        tcp_of(realise(recorded_one, 0.0, copied=copied)["flows"][0])["receiver"]["linux"]["memory"]
         for copied in (runs()["L_reno_1e3"].is_copied, runs()["R_reno_30"].is_copied)
     ]
-    assert of_recorded == [False, True], "netem copies none"
+    assert of_recorded == ["veth", "linear"], "netem copies none"
 
 
 def test_the_kernels_latency_delays_acks_and_starts() -> None:

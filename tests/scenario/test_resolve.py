@@ -84,8 +84,8 @@ def test_defaults_are_all_written_out() -> None:
         "undo": "linux",
         "cwnd_validation": "linux",
     }
-    buffer = {"segment_bytes": 1448, "buffer_bytes": 2_000_000, "most_buffer_bytes": 64 * 2**20}
-    buffer |= {"announced": True, "timestamps": True, "linear": False}
+    buffer: dict[str, Any] = {"segment_bytes": 1448, "buffer_bytes": 2_000_000, "most_buffer_bytes": 64 * 2**20}
+    buffer |= {"announced": True, "timestamps": True, "memory": "paged"}
     receiver = {
         "ack_every": 2,
         "ack_delay_s": 0.04,

@@ -338,9 +338,22 @@ pub struct LinuxReceiver {
     /// Whether packets have timestamps, by which the receiver measures the round trip.
     #[serde(default = "with_timestamps")]
     pub timestamps: bool,
-    /// Whether each packet takes memory of its own, as from a tun device; else packets beyond a hole share pages.
+    /// The memory in which packets come.
     #[serde(default)]
-    pub linear: bool,
+    pub memory: PacketMemory,
+}
+
+/// The memory in which packets come to a host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PacketMemory {
+    /// Pages of the network card, one for each packet; packets beyond a hole share buffers.
+    #[default]
+    Paged,
+    /// Pages of the sender, as between two namespaces of one machine: some packets lie in two of them.
+    Veth,
+    /// Memory of its own for each packet, as from a tun device.
+    Linear,
 }
 
 /// Returns the value of scenarios that were resolved before the field was there.
@@ -368,7 +381,7 @@ impl Default for LinuxReceiver {
             most_buffer_bytes: 6_291_456,
             announced: true,
             timestamps: true,
-            linear: false,
+            memory: PacketMemory::Paged,
         }
     }
 }

@@ -27,8 +27,8 @@ pub use actions::{Ack, Actions, LossCause, LossEvent, Recovered, Segment, Select
 pub use classic::{Classic, Sack1};
 pub use config::{
     ClassicConfig, Close, ControlConfig, ControlProgram, Dialect, Ecn, Estimator, HalfWindow, Increase, LinuxReceiver,
-    LossDetection, Pacing, PartialAckTimer, PushConfig, ReceiverConfig, Recovery, RtoConfig, RttSample, SackBlocks,
-    SelectiveConfig, SendBuffer, SenderConfig, SlowStartWhile, TimeoutConfig, TimeoutRules, UndoResponse,
+    LossDetection, Pacing, PacketMemory, PartialAckTimer, PushConfig, ReceiverConfig, Recovery, RtoConfig, RttSample,
+    SackBlocks, SelectiveConfig, SendBuffer, SenderConfig, SlowStartWhile, TimeoutConfig, TimeoutRules, UndoResponse,
     WindowValidation, WritesConfig,
 };
 pub use endpoint::Sender;

@@ -369,8 +369,8 @@ class LinuxReceiverSettings:
     """Whether ACKs announce the window, so that it limits the sender; older results lack this field."""
     timestamps: bool = True
     """Whether packets have timestamps, by which the receiver measures the round trip; older results lack this field."""
-    linear: bool = False
-    """Whether each packet takes memory of its own; older results lack this field, and their packets share pages."""
+    memory: Literal["paged", "veth", "linear"] = "paged"
+    """The memory in which packets come; older results lack this field."""
 
 
 @dataclass(frozen=True, slots=True)

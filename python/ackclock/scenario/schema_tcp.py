@@ -23,7 +23,7 @@ PacingName = Literal["none", "linux"]
 AcksName = Literal["delayed", "linux"]
 HandshakeName = Literal["none", "tcp", "tls"]
 ReceiveWindowName = Literal["fixed", "autotuned"]
-ReceiveSkbName = Literal["paged", "linear"]
+ReceiveSkbName = Literal["paged", "veth", "linear"]
 LastSegmentName = Literal["full", "short"]
 CloseName = Literal["none", "tcp"]
 TimeoutRulesName = Literal["linux", "rfc6298"]
@@ -219,8 +219,9 @@ class Tcp(Table):
     )
     receive_buffer_max: LargestBuffer = _preset("largest size to which it grows, the third number")
     receive_skb: Annotated[ReceiveSkbName | None, choice("memory", ReceiveSkbName)] = _preset(
-        'acks = "linux": the receiver\'s driver stores packets in pages, which up to 17 packets beyond a hole share '
-        "(paged), or each in memory of its own, 2304 bytes for 1500, as the tun device of a VPN does (linear)"
+        'acks = "linux": the receiver\'s driver stores packets in pages, and up to 17 packets beyond a hole share a '
+        "buffer (paged), leaves them in the pages of a sender on the same machine (veth), or copies each into memory "
+        "of its own, 2304 bytes for 1500, as the tun device of a VPN does (linear)"
     )
     send_buffer: SendBuffer = _preset(
         "sack: send buffer of a new connection, the second number of `tcp_wmem`; what waits in it and what is not "

@@ -214,7 +214,7 @@ def _linux_receiver(tcp: Tcp, packet_bytes: int) -> LinuxReceiverSettings:
         most_buffer_bytes=_set(tcp.receive_buffer_max),
         announced=tcp.receive_window == "autotuned",
         timestamps=tcp.timestamps is not False,
-        linear=tcp.receive_skb == "linear",
+        memory=tcp.receive_skb or "paged",
     )
 
 

@@ -95,7 +95,7 @@ def _fields(
     linux, buffer = receiver["linux"] or {}, sender.get("send_buffer") or {}
     flat["acks"] = "linux" if linux else "delayed"
     flat["receive_window"] = "autotuned" if linux.get("announced") else "fixed"
-    flat["receive_skb"] = "linear" if linux.get("linear") else "paged"
+    flat["receive_skb"] = linux.get("memory", "paged")
     for name, sizes in (("receive_buffer", linux), ("send_buffer", buffer)):
         flat |= {name: sizes.get("buffer_bytes"), f"{name}_max": sizes.get("most_buffer_bytes")}
     flat |= _around_the_data(sender, handshake)

@@ -20,7 +20,7 @@ use sim::scenario::{
     PrivateLinkConfig, RateProcessConfig, TraceConfig, TrafficConfig,
 };
 use sim::Scenario;
-use tcp::{ClassicConfig, Dialect, LinuxReceiver, ReceiverConfig, Recovery, SackBlocks, SenderConfig};
+use tcp::{ClassicConfig, Dialect, LinuxReceiver, PacketMemory, ReceiverConfig, Recovery, SackBlocks, SenderConfig};
 
 use crate::outside::common;
 
@@ -514,7 +514,11 @@ fn ends() -> impl Strategy<Value = (SenderConfig, ReceiverConfig)> {
         announced,
         timestamps,
         // Not drawn by itself, so that the recorded cases stay what they are.
-        linear: more % 4 == 0,
+        memory: match more % 4 {
+            0 => PacketMemory::Linear,
+            2 => PacketMemory::Veth,
+            _ => PacketMemory::Paged,
+        },
     });
     let receiver = (axes::receiver(), prop::option::of(linux));
     (prop_oneof![2 => classic, 1 => selective], receiver).prop_map(|(sender, (receiver, linux))| {

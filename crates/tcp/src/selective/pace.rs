@@ -84,6 +84,12 @@ impl Pacer {
         }
     }
 
+    /// Returns the time of a packet that leaves now, as it is kept. A timeout and a probe send a packet for which the pacer would
+    /// have waited; it has the time for which it would have (`tcp_skb_timestamp_us` of `tcp_wstamp_ns`).
+    pub(super) fn departure(&self, now: Time) -> Time {
+        self.release.max(now)
+    }
+
     /// Takes note that a packet leaves now. One that left late shortens the next interval by that, to half of it at
     /// least.
     #[inline(always)]
@@ -348,6 +354,24 @@ mod tests {
         let mut pacer = Pacer { release: us(10), ..Pacer::new(true) };
         assert!(pacer.blocks(us(9)) && pacer.deadline() == us(10));
         assert!(!pacer.blocks(us(10)) && pacer.deadline() == Time::NEVER);
+    }
+
+    /// Linux `tcp_retransmit_timer`: a timer does not wait for the pacer, but its packet has the pacer's time.
+    #[test]
+    fn what_a_timer_sends_ahead_of_the_pacer_has_the_time_of_its_departure() {
+        let config = SelectiveConfig { pacing: Pacing::Linux, ..SelectiveConfig::default() };
+        let mut sender = Selective::new(&config, None, CLOCK);
+        sender.on_handshake(us(0), us(100_000), 0, true);
+        sender.on_start(us(0), &mut Unobserved);
+        let last = sender.nxt() - 1;
+        for (release, expected) in [(200_700, 200_700), (200_000, 200_100)] {
+            sender.pacer.release = us(release);
+            sender.retransmit(us(200_100), 0, &mut Unobserved);
+            sender.pacer.release = us(release);
+            sender.repeat_last(us(200_100), &mut Unobserved);
+            let sent = [0, last].map(|sequence| sender.board.get(sequence).map(|segment| segment.sent));
+            assert_eq!(sent, [Some(us(expected)); 2]);
+        }
     }
 
     #[test]

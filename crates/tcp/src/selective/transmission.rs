@@ -187,7 +187,7 @@ impl Selective {
         if self.board.in_flight() == 0 {
             self.start_flight(now);
         }
-        self.board.retransmit(sequence, now);
+        self.board.retransmit(sequence, self.pacer.departure(now));
         self.undo.count_retransmission(now);
         self.repeat(now, sequence, actions);
     }
@@ -195,12 +195,12 @@ impl Selective {
     /// Transmits the last packet again as a probe.
     pub(super) fn repeat_last(&mut self, now: Time, actions: &mut impl Actions) {
         let last = self.board.nxt() - 1;
-        self.board.probe(last, now);
+        self.board.probe(last, self.pacer.departure(now));
         self.repeat(now, last, actions);
     }
 
     fn repeat(&mut self, now: Time, sequence: u64, actions: &mut impl Actions) {
-        self.rack.resend(sequence, now);
+        self.rack.resend(sequence, self.pacer.departure(now));
         self.last_sent = now;
         if let Some(rate) = &mut self.rate {
             rate.resend(sequence - self.board.una(), self.board.totals());

@@ -190,7 +190,7 @@ impl Receiver {
             used += rules.segment_memory();
             if held > 0 {
                 rules.runs.advance(after, left);
-                let (end, joined) = rules.waiting.release(sequence, rules.common.memory.most_shared);
+                let (end, joined) = rules.waiting.release(sequence, &rules.common.memory.sharing);
                 used = used.saturating_sub(joined * rules.common.memory.overhead);
                 read = end;
             }
@@ -208,7 +208,7 @@ impl Receiver {
         }
         if fresh {
             let before = rules.memory(held);
-            let used = if rules.waiting.hold(sequence, rules.common.memory.most_shared) {
+            let used = if rules.waiting.hold(sequence, &rules.common.memory.sharing) {
                 rules.memory(held + 1)
             } else {
                 before
