@@ -2,7 +2,7 @@
 
 use base::{Clock, Marks, Time};
 use tcp::{
-    Ack, Actions, Dialect, Ecn, LinuxReceiver, LossEvent, Receiver, ReceiverConfig, Segment, Selective,
+    Ack, Acknowledgment, Actions, Dialect, Ecn, LinuxReceiver, LossEvent, Receiver, ReceiverConfig, Segment, Selective,
     SelectiveConfig, State,
 };
 
@@ -94,6 +94,26 @@ fn a_change_of_marks_is_acknowledged_at_once_and_exactly() {
             (306, 7, false),
         ];
         assert_eq!(host.take(), expected.map(|(ms, next, echo)| (ms, first + next, echo)), "by Linux: {linux}");
+    }
+}
+
+/// Linux `tcp_data_queue_ofo` looks at the mark before it holds the packet.
+#[test]
+fn the_ack_of_the_packets_before_a_mark_does_not_report_a_packet_beyond_a_hole() {
+    for linux in [false, true] {
+        let mut host = Host::new(Ecn::Dctcp, linux);
+        host.receive(1, &(0..200).map(|sequence| (sequence, ECT)).collect::<Vec<_>>());
+        host.wait(250);
+        host.receive(300, &[(200, ECT)]);
+        let reported = |receiver: &mut Receiver, ack: Acknowledgment| {
+            let mut selected = Vec::new();
+            receiver.read_journal(ack.journal, ack.next, &mut selected);
+            (ack.next, ack.marks.has(Marks::ECE), selected.len())
+        };
+        let before = host.receiver.on_data(at(301), 202, at(301), CE, 0).expect("the ACK that was delayed");
+        assert_eq!(reported(&mut host.receiver, before), (201, false, 0), "by Linux: {linux}");
+        let with = host.receiver.on_timer();
+        assert_eq!(reported(&mut host.receiver, with), (201, true, 1), "by Linux: {linux}");
     }
 }
 

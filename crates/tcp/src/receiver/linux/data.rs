@@ -75,11 +75,11 @@ impl Receiver {
         if self.is_too_old(stamp) {
             return self.reject_by_linux(sequence);
         }
-        let flushed = self.report(sequence);
         let (before, rules) = (self.next, self.linux_rules()?);
         if sequence + 1 < rules.acked {
             // Before the window (`tcp_send_dupack`).
             rules.enter_quick(MOST_QUICK);
+            self.report(sequence);
             self.count_marks(marks);
             return self.acknowledge_by_linux(false);
         }
@@ -87,7 +87,9 @@ impl Receiver {
         if sequence <= rules.acked && stamp >= self.echo {
             self.echo = stamp;
         }
+        // The ACK of the packets before it does not report this one (`tcp_data_queue_ofo`).
         let (demand, earlier) = self.demand_of(sequence, marks);
+        let flushed = self.report(sequence);
         let taken = self.take_by_linux(now, sequence, marks, demand.quick);
         let (next, held, selective) = (self.next, self.held(), self.selective);
         // An ACK that was held and is sent on account of a packet leaves none to send for it (`tcp_ack_snd_check`).
