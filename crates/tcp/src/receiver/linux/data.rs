@@ -77,11 +77,7 @@ impl Receiver {
         }
         let (before, rules) = (self.next, self.linux_rules()?);
         if sequence + 1 < rules.acked {
-            // Before the window (`tcp_send_dupack`).
-            rules.enter_quick(MOST_QUICK);
-            self.report(sequence);
-            self.count_marks(marks);
-            return self.acknowledge_by_linux(false);
+            return self.answer_before_window(sequence, marks);
         }
         rules.sample_rtt(now, stamp, echo_age);
         if sequence <= rules.acked && stamp >= self.echo {
@@ -114,6 +110,15 @@ impl Receiver {
         }
         self.deadline = rules.deadline();
         acknowledgment
+    }
+
+    /// Answers a packet before the window (`tcp_send_dupack`).
+    #[cold]
+    fn answer_before_window(&mut self, sequence: u64, marks: Marks) -> Option<Acknowledgment> {
+        self.linux_rules()?.enter_quick(MOST_QUICK);
+        self.report(sequence);
+        self.count_marks(marks);
+        self.acknowledge_by_linux(false)
     }
 
     /// Returns whether a packet's timestamp is so old that the packet is dropped.
