@@ -1,12 +1,12 @@
 """Plays a scenario in the kernel and in our engine, over realisations where one does not decide, and compares them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from importlib import import_module
 from itertools import chain
 from math import inf
-from typing import Any
+from typing import Any, TypeVar
 
 from crosscheck.linux import kernel, ours
 from crosscheck.linux.figures import LEAST_REALISATIONS, Agreement, Compared, Figures, compare
@@ -21,6 +21,8 @@ DECIDING_US = tuple(range(30, 990, 60))
 """Sixteen other starts [us], which decide where those do not agree."""
 PHASE_SEEDS = range(1, 201)
 """Seeds of ours among which one is looked for that draws the kernel's phases: seven are possible each time."""
+
+Number = TypeVar("Number", int, float)
 
 
 class Mark(Enum):
@@ -160,24 +162,29 @@ def same_packets(scenario: Scenario, theirs: Sent) -> Same:
     before_s = [around(scenario, flow, bottleneck)[0] - phase_of_s(scenario) for flow in flows]
     later_s = later_starts_s(theirs, ours.sent(realised, before_s))
 
-    def same(latency_s: float, seed: float) -> Same:
+    def same(latency_s: float, seed: int) -> Same:
         slow = slowed(realised, latency_s, later_s)
-        mine = ours.sent({**slow, "run": {**slow["run"], "seed": int(seed)}}, before_s)
+        mine = ours.sent({**slow, "run": {**slow["run"], "seed": seed}}, before_s)
         return compare_sent(theirs, mine, scenario["run"]["duration_s"])
 
+    none_s, *latencies_s = LATENCIES_S
     seeds = PHASE_SEEDS if _draws_phases(scenario) else [realised["run"]["seed"]]
-    seed, first = _longest((seed, same(0.0, seed)) for seed in seeds)
-    return _longest(chain([(0.0, first)], ((by_s, same(by_s, seed)) for by_s in LATENCIES_S if by_s)))[1]
-
-
-def _longest(found: Iterable[tuple[float, Same]]) -> tuple[float, Same]:
-    """Give the one of several results that lasts longest, or the first that has all packets, and its number."""
-    longest = (0.0, Same(0, 0, -inf))
-    for one in found:
-        longest = max(longest, one, key=lambda pair: pair[1].until_s)
-        if longest[1].until_s == inf:
-            break
+    seed, first = _longest((seed, same(none_s, seed)) for seed in seeds)
+    _, longest = _longest(chain([(none_s, first)], ((by_s, same(by_s, seed)) for by_s in latencies_s)))
     return longest
+
+
+def _longest(found: Iterable[tuple[Number, Same]]) -> tuple[Number, Same]:
+    """Give the one of several results that lasts longest, or the first that has all packets, with its number."""
+    return max(_until_all(found), key=lambda one: one[1].until_s)
+
+
+def _until_all(found: Iterable[tuple[Number, Same]]) -> Iterator[tuple[Number, Same]]:
+    """Give results up to the first that has all packets."""
+    for one in found:
+        yield one
+        if one[1].until_s == inf:
+            return
 
 
 def _draws_phases(scenario: Scenario) -> bool:

@@ -223,7 +223,7 @@ impl Rate {
             self.first_sent = sent;
             let fresh = low_u32(delivered).wrapping_sub(before);
             // Sending and receiving are phases of a pipeline; compressed ACKs make the second one too short.
-            let interval = (sent - at.first_sent).max(now - at.delivered_at);
+            let interval = sent.saturating_sub(at.first_sent).max(now - at.delivered_at);
             Span {
                 prior_delivered: delivered - u64::from(fresh),
                 delivered: fresh,
