@@ -39,9 +39,9 @@ def draw_queued(seed: int, number: int) -> dict[str, Any]:
         of CoDel's interval of 100 ms are an odd number of tenths, so that its end and a departure do not meet.
     """
     random, queue = mixed(seed + 5_915_587 * (number + 1)), QUEUES[(seed + number) % len(QUEUES)]
-    drawn = _one_flow(random, queue)
+    drawn = _one_flow(random, queue, MOST_S)
     drawn["flow"][0]["tcp"]["congestion_control"] = steady_control(random)
-    return _titled(drawn, f"seed{seed}-{QUEUED}-{queue}-{number:02d}", MOST_S)
+    return drawn | {"title": f"seed{seed}-{QUEUED}-{queue}-{number:02d}"}
 
 
 def draw_paced(seed: int, number: int) -> dict[str, Any]:
@@ -60,13 +60,13 @@ def draw_paced(seed: int, number: int) -> dict[str, Any]:
     """
     random, number_of_queue = mixed(seed + 7_368_787 * (number + 1)), (seed + number) % (len(QUEUES) + 1)
     queue = (DROP_TAIL, *QUEUES)[number_of_queue]
-    drawn = _one_flow(random, queue)
+    drawn = _one_flow(random, queue, LONGEST_PACED_S)
     drawn["flow"][0]["tcp"]["congestion_control"] = "bbr"
-    return _titled(drawn, f"seed{seed}-{PACED}-{queue}-{number:02d}", LONGEST_PACED_S)
+    return drawn | {"title": f"seed{seed}-{PACED}-{queue}-{number:02d}"}
 
 
-def _one_flow(random: Mrg32k3a, queue: str) -> dict[str, Any]:
-    """Draw the link, and the flow without its control."""
+def _one_flow(random: Mrg32k3a, queue: str, most_s: int) -> dict[str, Any]:
+    """Draw link and flow without its control, for some 3,000 packets but no longer than a time [s]."""
     rate_bps = UNIT_BPS * (2 * round(log_between(random, 1e6, 8e6) / UNIT_BPS / 2) + 1)
     trip_ms = round(log_between(random, 8, 200), 3)
     ecn = queue not in {*WITHOUT_ECN, DROP_TAIL} and random.integer(0, 1) == 1
@@ -90,11 +90,9 @@ def _one_flow(random: Mrg32k3a, queue: str) -> dict[str, Any]:
         | {"ecn": "classic" if ecn else "off"},
         **({"host": "client"} if queue == "cake" else {}),
     }
-    return {"link": [link if queue == DROP_TAIL else link | managed(queue, ecn=ecn)], "flow": [flow]}
-
-
-def _titled(drawn: dict[str, Any], title: str, most_s: int) -> dict[str, Any]:
-    """Give a drawn scenario its title, and let it run for some 3,000 packets."""
-    rate_bps = float(drawn["link"][0]["rate"].split()[0])
     duration_s = min(most_s, max(LEAST_S, round(MOST_PACKETS * UNIT_BPS / rate_bps)))
-    return {"title": title} | drawn | {"run": {"duration": f"{duration_s} s", "warmup": f"{duration_s / 4} s"}}
+    return {
+        "link": [link if queue == DROP_TAIL else link | managed(queue, ecn=ecn)],
+        "flow": [flow],
+        "run": {"duration": f"{duration_s} s", "warmup": f"{duration_s / 4} s"},
+    }

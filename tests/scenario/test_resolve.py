@@ -9,6 +9,7 @@ from ackclock.scenario.resolved_elements import SimplexLink
 from ackclock.scenario.resolved_flows import ResolvedFlow
 from ackclock.scenario.resolved_queues import Discipline, Red
 from ackclock.scenario.resolved_tcp import ClassicSettings
+from ackclock.scenario.tcp_names import tcp_names
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
 RUN = {"duration": "100 s"}
@@ -149,6 +150,14 @@ def test_defaults_are_all_written_out() -> None:
     given = resolve(load(text)).to_dict()
     assert given == expected
     assert str(given) == str(expected)  # the order of the fields too
+
+
+@pytest.mark.parametrize("memory", ["paged", "veth", "linear"])
+def test_packets_come_in_the_memory_that_the_scenario_names(memory: str) -> None:
+    form = resolved(link(), tcp={"preset": "linux-cubic", "receive_skb": memory})
+    assert form.to_dict()["flows"][0]["traffic"]["connection"]["receiver"]["linux"]["memory"] == memory
+    said = "linux-cubic" if memory == "paged" else f'linux-cubic with another receive_skb ("{memory}")'
+    assert list(tcp_names(form).values()) == [said]
 
 
 @pytest.mark.parametrize(("feeder", "one_way_s"), [("1.5", 0.277033920), ("1.6", 0.277125920), ("2", 0.277401920)])

@@ -94,7 +94,7 @@ impl Pacer {
     /// least.
     #[inline(always)]
     fn depart(&mut self, now: Time) {
-        let start = self.release.max(now);
+        let start = self.departure(now);
         let late = start - self.release;
         self.release = start;
         self.sent = (self.sent + 1).min(UNPACED);
