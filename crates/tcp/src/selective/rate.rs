@@ -249,3 +249,26 @@ impl Rate {
         Some(f64::from(delivered) * 1e6 / interval as f64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use base::Clock;
+
+    use super::super::scoreboard::Marks;
+    use super::*;
+
+    /// Linux `tcp_stamp_us_delta`: a packet that a timer sent has the pacer's time, which may be later than that of the packet
+    /// whose flight it began.
+    #[test]
+    fn an_interval_of_sending_is_never_below_zero() {
+        let at = |ms: u64| Time::from_ticks(1_000_000_000 * ms);
+        let mut rate = Rate::new(KernelClock::new(Clock::PICOSECONDS));
+        let totals = Totals { delivered: 0, lost: 0, in_flight: 1 };
+        (rate.first_sent, rate.delivered_at) = (150_000, 90_000);
+        rate.send(at(100), totals, false);
+        let (now, totals) = (at(140), Totals { delivered: 1, in_flight: 0, ..totals });
+        let segment = Segment { sent: at(100), delivered: 0, marks: Marks::default() };
+        let sample = rate.deliver_in_order((0, 1), &segment, now, totals, at(10));
+        assert_eq!(sample.span.and_then(|span| span.interval), Some(50_000));
+    }
+}
