@@ -67,8 +67,8 @@ impl Buffer {
     /// Returns whether a number of packets find room whatever their lengths are.
     #[inline(always)]
     pub fn has_room_for(&self, held: &Occupancy, packets: u64) -> bool {
-        let bytes = held.bytes.saturating_add(packets.saturating_mul(u16::MAX.into()));
-        held.packets + packets <= self.max_packets && bytes <= self.max_bytes
+        let bytes = || held.bytes.saturating_add(packets.saturating_mul(u16::MAX.into()));
+        held.packets + packets <= self.max_packets && (self.max_bytes == u64::MAX || bytes() <= self.max_bytes)
     }
 
     #[inline(always)]

@@ -40,6 +40,8 @@ pub struct Link {
     waits: Histogram,
     statistics: LinkStatistics,
     rate: Rate,
+    /// The size before the latest one: where ACKs report blocks, two sizes often alternate.
+    before_latest: Size,
     /// End of the current batch; [`Time::NEVER`] if batches are not counted.
     batch_end: Time,
     /// Packets that arrived before the end of the current batch, and depart after it.
@@ -55,6 +57,9 @@ struct Enqueued {
     departure: Time,
     bytes: u16,
 }
+
+// A whole number of cache lines, and a multiplication by shifting.
+const _: () = assert!(size_of::<Link>() == 512);
 
 /// A packet size whose service time is a whole number of ticks, and that time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -79,6 +84,7 @@ impl Link {
             before_last: Ring::default(),
             bytes_before_last: 0,
             latest: Size::default(),
+            before_latest: Size::default(),
             horizon: Time::ZERO,
             rate,
             buffer,
@@ -157,13 +163,8 @@ impl Link {
 
     /// Returns the counters.
     pub fn statistics(&self) -> LinkStatistics {
-        let mut statistics = self.statistics;
-        let Size { service, bytes, .. } = self.latest;
-        statistics.arrived[1] += self.passed;
-        statistics.departed[1] += self.passed;
-        statistics.departed_bytes[1] += self.passed * u64::from(bytes);
-        statistics.busy += u128::from(service.ticks()) * u128::from(self.passed);
-        statistics.queue_area += self.passed_area;
+        let (mut statistics, Size { service, bytes }) = (self.statistics, self.latest);
+        statistics.pass(self.passed, bytes, service, self.passed_area);
         statistics.queue_max = statistics.queue_max.max(u64::from(self.passed > 0));
         statistics
     }
@@ -253,15 +254,19 @@ impl Link {
     /// Adds the passed packets of the old size to the statistics, and takes a new size if its service time is a whole
     /// number of ticks; returns whether it is.
     #[cold]
+    #[inline(never)]
     fn change_size(&mut self, bytes: u16) -> bool {
-        // Where the rate changes, no size has one service time.
-        if self.process.is_some() {
-            return false;
+        if bytes != self.before_latest.bytes {
+            // Where the rate changes, no size has one service time.
+            let size = Size::of(bytes, &self.rate).filter(|_| self.process.is_none());
+            let Some(size) = size else { return false };
+            self.before_latest = size;
         }
-        let Some(size) = Size::of(bytes, &self.rate) else { return false };
-        self.statistics = self.statistics();
+        let Size { service, bytes } = self.latest;
+        self.statistics.pass(self.passed, bytes, service, self.passed_area);
+        self.statistics.queue_max = self.statistics.queue_max.max(u64::from(self.passed > 0));
         (self.passed, self.passed_area) = (0, 0);
-        self.latest = size;
+        std::mem::swap(&mut self.latest, &mut self.before_latest);
         true
     }
 

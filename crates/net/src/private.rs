@@ -57,11 +57,7 @@ impl PrivateLinks {
     /// Returns the counters of all links: sums, and the longest queue of any.
     pub fn statistics(&self) -> LinkStatistics {
         let mut statistics = self.statistics;
-        statistics.arrived[1] += self.passed;
-        statistics.departed[1] += self.passed;
-        statistics.departed_bytes[1] += self.passed * u64::from(self.bytes);
-        statistics.busy += u128::from(self.service.ticks()) * u128::from(self.passed);
-        statistics.queue_area += self.passed_area;
+        statistics.pass(self.passed, self.bytes, self.service, self.passed_area);
         statistics.queue_max = if self.longest_backlog > Time::ZERO {
             self.longest_backlog.ticks().div_ceil(self.service.ticks())
         } else {

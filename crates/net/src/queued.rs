@@ -295,6 +295,7 @@ impl QueuedLink {
         }
     }
 
+    #[inline(always)]
     fn transmit_next(&mut self, now: Time, measurement: &Measurement, signalled: &mut impl FnMut(Signal, Packet)) {
         if self.departure.is_some() || self.shaper.as_ref().is_some_and(|shaper| shaper.release() > now) {
             return;
@@ -334,17 +335,7 @@ fn counted<'a>(
     signalled: &'a mut impl FnMut(Signal, Packet),
 ) -> impl FnMut(Signal, usize, Waiting) + 'a {
     move |signal, class, waiting| {
-        match signal {
-            Signal::Marked { .. } => {
-                statistics.marked[measurement.index(now)] += 1;
-                statistics.marked_of_warmup += measurement.carried_over(waiting.since, now);
-            }
-            Signal::Dropped(cause) => {
-                statistics.drop_later(waiting.since, now, measurement);
-                statistics.drop_by(cause, now, measurement);
-                statistics.in_link(waiting.since, now, measurement);
-            }
-        }
+        statistics.signal(signal, waiting.since, now, measurement);
         if let Some(by_class) = by_class {
             by_class.signal(signal, class, &waiting, now, measurement);
         }

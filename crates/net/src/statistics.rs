@@ -1,6 +1,6 @@
 use base::{Histogram, Time};
 
-use crate::queue::Cause;
+use crate::queue::{Cause, Signal};
 
 /// The measured part of a run and the warm-up before it; counters are pairs, one for each.
 #[derive(Clone, Copy, Debug)]
@@ -140,6 +140,34 @@ impl LinkStatistics {
     fn carry_in_part(&mut self, since: Time, start: Time, departure: Time, bytes: u16, measurement: &Measurement) {
         self.in_link(since, departure, measurement);
         self.transmitted(start, departure, bytes, measurement);
+    }
+
+    /// Counts a packet that arrived at `since`, and is marked or dropped now. Out of line, as few packets are.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn signal(&mut self, signal: Signal, since: Time, now: Time, measurement: &Measurement) {
+        match signal {
+            Signal::Marked { .. } => {
+                self.marked[measurement.index(now)] += 1;
+                self.marked_of_warmup += measurement.carried_over(since, now);
+            }
+            Signal::Dropped(cause) => {
+                self.drop_later(since, now, measurement);
+                self.drop_by(cause, now, measurement);
+                self.in_link(since, now, measurement);
+            }
+        }
+    }
+
+    /// Counts packets of one size that arrived and departed in the measured part; `area`: the sum of the times that they were in
+    /// the link.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, packets: u64, bytes: u16, service: Time, area: u128) {
+        self.arrived[1] += packets;
+        self.departed[1] += packets;
+        self.departed_bytes[1] += packets * u64::from(bytes);
+        self.busy += u128::from(service.ticks()) * u128::from(packets);
+        self.queue_area += area;
     }
 
     /// Counts a packet that leaves at once, and the time that a link of the same rate would transmit it.

@@ -26,6 +26,24 @@ fn packets_are_served_one_after_the_other() {
 }
 
 #[test]
+fn each_packet_counts_with_its_own_size_however_sizes_alternate() {
+    let (mut link, mut sum) = (link(None), 0_u32);
+    // One after the other, two at a time: the second waits.
+    for (number, bytes) in [1000, 60, 60, 1000, 60, 80, 60, 80, 1000, 80, 60, 1000].into_iter().enumerate() {
+        let now = Time::from_ticks(5_000_000_000 * (number as u64 / 2));
+        let departure = link.arrive(now, bytes, &MEASUREMENT, || false).unwrap();
+        sum = if number % 2 == 0 { u32::from(bytes) } else { sum + u32::from(bytes) };
+        // A byte takes a microsecond.
+        assert_eq!(departure - now, Time::from_ticks(1_000_000 * u64::from(sum)), "packet {number}");
+    }
+    let statistics = link.statistics();
+    assert_eq!((statistics.departed[1], statistics.departed_bytes[1]), (12, 4540));
+    assert_eq!(statistics.busy, 4_540_000_000);
+    // Each second packet is in the link as long as the first one and itself need.
+    assert_eq!(statistics.queue_area, 4_540_000_000 + (1000 + 60 + 60 + 60 + 1000 + 60) * 1_000_000);
+}
+
+#[test]
 fn a_full_buffer_drops_the_arriving_packet() {
     let mut link = link(Some(BufferLimit::Packets(2)));
     assert_eq!([0.0, 0.0, 0.0].map(|t| arrive(&mut link, t)), [Some(1.0), Some(2.0), None]);

@@ -1,4 +1,4 @@
-use base::{Packet, Ring, Time};
+use base::{prefetch, Packet, Ring, Time};
 
 /// A packet in the queue.
 #[derive(Clone, Copy, Debug, Default)]
@@ -71,6 +71,16 @@ impl Classes {
     #[inline(always)]
     pub(super) fn turn(&mut self, class: usize) -> Option<&mut Turn> {
         self.classes.get_mut(class).map(|class| &mut class.turn)
+    }
+
+    /// Prefetches the first packet of a class, if it has one.
+    #[inline(always)]
+    pub(super) fn prefetch_first(&self, class: usize) {
+        if let Some(first) = self.classes.get(class).and_then(|class| class.fifo.front()) {
+            // It may lie in two cache lines.
+            prefetch(first);
+            prefetch(&first.packet.marks);
+        }
     }
 
     /// Returns the length of the first packet of a class \[bytes\].

@@ -150,6 +150,7 @@ impl SchedulerConfig {
     }
 }
 
+// The functions that each packet needs look for fair queueing first: a comparison costs less than a jump through a table.
 impl Scheduler {
     /// Takes the entries of the scenario, for their weights and where the flows of one share a queue.
     pub(super) fn set_entries(&mut self, entries: &[FlowEntry]) {
@@ -164,6 +165,9 @@ impl Scheduler {
     /// Returns the class of a packet that arrives.
     #[inline(always)]
     pub(super) fn class(&mut self, packet: &Packet, origin: Origin) -> usize {
+        if let Scheduler::Fq(fq) = self {
+            return fq.class(packet);
+        }
         match self {
             Scheduler::Fifo(fifo) => fifo.class(),
             Scheduler::Priority(priority) => priority.class(origin.level),
@@ -208,6 +212,9 @@ impl Scheduler {
     /// Notes that a packet has joined a class.
     #[inline(always)]
     pub(super) fn joined(&mut self, class: usize, now: Time, bytes: u16, waiting: &mut Classes) {
+        if let Scheduler::Fq(fq) = self {
+            return fq.joined(class, waiting);
+        }
         match self {
             Scheduler::Fifo(_) | Scheduler::Priority(_) | Scheduler::Dual(_) => {}
             Scheduler::Fq(fq) => fq.joined(class, waiting),
@@ -221,6 +228,9 @@ impl Scheduler {
     /// Returns the class whose first packet is transmitted next; it may be empty.
     #[inline(always)]
     pub(super) fn next(&mut self, waiting: &mut Classes) -> Option<usize> {
+        if let Scheduler::Fq(fq) = self {
+            return fq.next(waiting);
+        }
         match self {
             Scheduler::Fifo(fifo) => fifo.next(waiting),
             Scheduler::Priority(priority) => priority.next(waiting),
@@ -236,6 +246,9 @@ impl Scheduler {
     /// Notes that the class that is next has sent a packet.
     #[inline(always)]
     pub(super) fn sent(&mut self, class: usize, bytes: u16, waiting: &mut Classes) {
+        if let Scheduler::Fq(fq) = self {
+            return fq.sent(class, bytes, waiting);
+        }
         match self {
             Scheduler::Fifo(_) | Scheduler::Priority(_) => {}
             Scheduler::Fq(fq) => fq.sent(class, bytes, waiting),

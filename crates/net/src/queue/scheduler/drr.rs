@@ -55,7 +55,7 @@ impl Drr {
         Drr { quantum, queues: config.queues, salt, active: VecDeque::new(), states: Vec::new() }
     }
 
-    pub(super) fn class(&self, packet: &Packet) -> usize {
+    pub(super) fn class(&mut self, packet: &Packet) -> usize {
         let flow = u64::from(packet.flow);
         to_index(self.queues.map_or(flow, |queues| mixed(flow ^ self.salt) % u64::from(queues.max(1))))
     }

@@ -14,18 +14,24 @@ pub(super) struct FlowQueues {
     entries: Vec<FlowEntry>,
     /// Number that the hash of flows depends on (`perturbation`).
     salt: u64,
+    /// The classes of the first flows, each plus 1; 0 until a packet of the flow arrives.
+    known: Vec<u32>,
 }
+
+/// Flows whose classes are kept. To compute the class of a flow costs less than a miss in a larger table.
+const MOST_KNOWN: usize = 4096;
 
 impl FlowQueues {
     pub(super) fn new(hashed: Option<u32>, by_entry: bool, random: &RandomStream) -> FlowQueues {
         let salt = if hashed.is_some() { random.branch("perturbation").bits() } else { 0 };
         let hashed = hashed.map(|queues| Divisor::new(queues.into()));
-        FlowQueues { hashed, by_entry, entries: Vec::new(), salt }
+        FlowQueues { hashed, by_entry, entries: Vec::new(), salt, known: Vec::new() }
     }
 
     /// Takes the entries of the scenario, in rising order of their first flows.
     pub(super) fn set_entries(&mut self, entries: &[FlowEntry]) {
         entries.clone_into(&mut self.entries);
+        self.known.clear();
     }
 
     fn entry_of(&self, flow: u32) -> usize {
@@ -44,11 +50,32 @@ impl FlowQueues {
 
     /// Returns the class of a packet.
     #[inline(always)]
-    pub(super) fn class(&self, packet: &Packet) -> usize {
-        if self.by_entry && self.hashed.is_none() {
-            return self.entry_of(packet.flow);
+    pub(super) fn class(&mut self, packet: &Packet) -> usize {
+        match self.known.get(to_index(packet.flow.into())) {
+            Some(&known) if known > 0 => to_index((known - 1).into()),
+            _ => self.find_class(packet.flow),
         }
-        let flow = u64::from(packet.flow);
+    }
+
+    /// Returns the class of a flow, and keeps that of one of the first flows.
+    #[cold]
+    #[inline(never)]
+    fn find_class(&mut self, flow: u32) -> usize {
+        let (class, flow) = (self.class_of(flow), to_index(flow.into()));
+        if flow < MOST_KNOWN {
+            if flow >= self.known.len() {
+                self.known.resize(flow + 1, 0);
+            }
+            self.known[flow] = to_u32(class) + 1;
+        }
+        class
+    }
+
+    fn class_of(&self, flow: u32) -> usize {
+        if self.by_entry && self.hashed.is_none() {
+            return self.entry_of(flow);
+        }
+        let flow = u64::from(flow);
         to_index(self.hashed.map_or(flow, |queues| queues.remainder(mixed(flow ^ self.salt))))
     }
 }

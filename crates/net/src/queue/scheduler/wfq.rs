@@ -81,7 +81,7 @@ impl Wfq {
         self.flows.set_entries(entries);
     }
 
-    pub(super) fn class(&self, packet: &Packet) -> usize {
+    pub(super) fn class(&mut self, packet: &Packet) -> usize {
         self.flows.class(packet)
     }
 
