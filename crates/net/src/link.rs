@@ -58,7 +58,7 @@ struct Enqueued {
     bytes: u16,
 }
 
-// A whole number of cache lines, and a multiplication by shifting.
+// A power of two, so that a shift of its index finds a link.
 const _: () = assert!(size_of::<Link>() == 512);
 
 /// A packet size whose service time is a whole number of ticks, and that time.
@@ -163,9 +163,8 @@ impl Link {
 
     /// Returns the counters.
     pub fn statistics(&self) -> LinkStatistics {
-        let (mut statistics, Size { service, bytes }) = (self.statistics, self.latest);
-        statistics.pass(self.passed, bytes, service, self.passed_area);
-        statistics.queue_max = statistics.queue_max.max(u64::from(self.passed > 0));
+        let mut statistics = self.statistics;
+        statistics.pass(self.passed, self.latest, self.passed_area);
         statistics
     }
 
@@ -256,15 +255,15 @@ impl Link {
     #[cold]
     #[inline(never)]
     fn change_size(&mut self, bytes: u16) -> bool {
+        // Where the rate changes, no size has one service time.
+        if self.process.is_some() {
+            return false;
+        }
         if bytes != self.before_latest.bytes {
-            // Where the rate changes, no size has one service time.
-            let size = Size::of(bytes, &self.rate).filter(|_| self.process.is_none());
-            let Some(size) = size else { return false };
+            let Some(size) = Size::of(bytes, &self.rate) else { return false };
             self.before_latest = size;
         }
-        let Size { service, bytes } = self.latest;
-        self.statistics.pass(self.passed, bytes, service, self.passed_area);
-        self.statistics.queue_max = self.statistics.queue_max.max(u64::from(self.passed > 0));
+        self.statistics.pass(self.passed, self.latest, self.passed_area);
         (self.passed, self.passed_area) = (0, 0);
         std::mem::swap(&mut self.latest, &mut self.before_latest);
         true

@@ -1,6 +1,7 @@
 use base::{Histogram, Rate, Time};
 
 use crate::buffer::{Buffer, Occupancy};
+use crate::link::Size;
 use crate::statistics::{LinkStatistics, Measurement};
 
 /// Identical drop-tail links, one for each flow of a group, that carry packets of one size.
@@ -57,12 +58,10 @@ impl PrivateLinks {
     /// Returns the counters of all links: sums, and the longest queue of any.
     pub fn statistics(&self) -> LinkStatistics {
         let mut statistics = self.statistics;
-        statistics.pass(self.passed, self.bytes, self.service, self.passed_area);
-        statistics.queue_max = if self.longest_backlog > Time::ZERO {
-            self.longest_backlog.ticks().div_ceil(self.service.ticks())
-        } else {
-            u64::from(self.passed > 0)
-        };
+        statistics.pass(self.passed, Size { service: self.service, bytes: self.bytes }, self.passed_area);
+        if self.longest_backlog > Time::ZERO {
+            statistics.queue_max = self.longest_backlog.ticks().div_ceil(self.service.ticks());
+        }
         statistics
     }
 

@@ -1,5 +1,6 @@
 use base::{Histogram, Time};
 
+use crate::link::Size;
 use crate::queue::{Cause, Signal};
 
 /// The measured part of a run and the warm-up before it; counters are pairs, one for each.
@@ -162,12 +163,13 @@ impl LinkStatistics {
     /// Counts packets of one size that arrived and departed in the measured part; `area`: the sum of the times that they were in
     /// the link.
     #[inline(always)]
-    pub(crate) fn pass(&mut self, packets: u64, bytes: u16, service: Time, area: u128) {
+    pub(crate) fn pass(&mut self, packets: u64, Size { service, bytes }: Size, area: u128) {
         self.arrived[1] += packets;
         self.departed[1] += packets;
         self.departed_bytes[1] += packets * u64::from(bytes);
         self.busy += u128::from(service.ticks()) * u128::from(packets);
         self.queue_area += area;
+        self.queue_max = self.queue_max.max(u64::from(packets > 0));
     }
 
     /// Counts a packet that leaves at once, and the time that a link of the same rate would transmit it.
