@@ -145,13 +145,18 @@ impl Selective {
         if run.duplicate {
             return self.take_in_duplicates(run, seen);
         }
+        // Of a run, only the packet that was sent last can give the ACK's rate: the snapshots of the others are not read.
+        let mut latest: Option<(u64, u64, Segment)> = None;
         for sequence in run.first.max(next)..run.end.min(self.board.nxt()) {
             let highest = self.board.highest_sacked();
             let Some(before) = self.board.mark_sacked(sequence) else { continue };
             seen.sacked = true;
             seen.note_delivery(sequence, &before);
-            if let Some(rate) = &mut self.rate {
-                rate.deliver(sequence - self.board.una(), sequence, &before);
+            if let Some(rate) = &self.rate {
+                let sent = rate.instant(before.sent);
+                if latest.is_none_or(|(last, ..)| sent >= last) {
+                    latest = Some((sent, sequence, before));
+                }
             }
             self.rack.deliver(now, sequence, &before, self.min_rtt.get());
             if before.marks.ever_retransmitted() {
@@ -162,6 +167,9 @@ impl Selective {
             }
             seen.original |= sequence < self.high;
             Seen::note(&mut seen.beyond, before.sent);
+        }
+        if let (Some(rate), Some((_, sequence, segment))) = (&mut self.rate, latest) {
+            rate.deliver(sequence - self.board.una(), sequence, &segment);
         }
     }
 

@@ -127,11 +127,13 @@ impl Rack {
         let first = self.judged.max(board.una());
         let mut judged = first;
         for sequence in first..board.nxt() {
-            let Some(&Segment { sent, .. }) = board.get(sequence) else { break };
-            if is_unjudged(board, sequence) && !judge(self, board, sequence, sent) {
+            let Some(&Segment { sent, marks, .. }) = board.get(sequence) else { break };
+            let open = marks.unjudged();
+            if open && !judge(self, board, sequence, sent) {
                 break;
             }
-            if judged == sequence && !is_unjudged(board, sequence) {
+            // A packet that is judged now is lost, or still open.
+            if judged == sequence && !(open && is_unjudged(board, sequence)) {
                 judged += 1;
             }
         }

@@ -162,8 +162,13 @@ impl Rate {
         self.sample_of(newest, now, totals, low_u32(end - una), min_rtt)
     }
 
+    /// Returns an instant as the kernel's clock shows it \[us\].
+    pub(super) fn instant(&self, at: Time) -> u64 {
+        self.clock.microseconds(at)
+    }
+
     fn delivered(&self, sequence: u64, segment: &Segment, at: Snapshot) -> Newest {
-        let (sent, retransmitted) = (self.clock.microseconds(segment.sent), segment.marks.ever_retransmitted());
+        let (sent, retransmitted) = (self.instant(segment.sent), segment.marks.ever_retransmitted());
         Newest { sequence, sent, delivered: segment.delivered, at, retransmitted }
     }
 
@@ -254,7 +259,7 @@ impl Rate {
 mod tests {
     use base::Clock;
 
-    use super::super::scoreboard::Marks;
+    use super::super::marks::Marks;
     use super::*;
 
     /// Linux `tcp_stamp_us_delta`: a packet that a timer sent has the pacer's time, which may be later than that of the packet

@@ -5,69 +5,9 @@ use std::collections::VecDeque;
 use base::cast::{low_u32, to_index};
 use base::{make_room, Time};
 
+use super::marks::Marks;
 use super::rate::Totals;
-
-/// The knowledge of a packet's fate, a bit for each fact.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Marks(u8);
-
-impl Marks {
-    /// Bit of a packet that was acknowledged selectively.
-    const SACKED: u8 = 1;
-    /// Bit of one whose last copy but a retransmission in flight is taken to be lost.
-    const LOST: u8 = 2;
-    /// Bit of one whose retransmission is taken to be in flight.
-    const RETRANSMITTED: u8 = 4;
-    /// Bit of one that was ever retransmitted.
-    const EVER_RETRANSMITTED: u8 = 8;
-    /// Bit of one whose age has shown its last copy to be lost (Linux: it is not in `tsorted_sent_queue`).
-    const JUDGED: u8 = 16;
-    /// Bit of one with the flag PSH.
-    const PUSHED: u8 = 32;
-
-    fn has(self, bits: u8) -> bool {
-        self.0 & bits != 0
-    }
-
-    fn set(&mut self, bits: u8, given: bool) {
-        self.0 = if given { self.0 | bits } else { self.0 & !bits };
-    }
-
-    /// Returns whether it was acknowledged selectively.
-    pub(super) fn sacked(self) -> bool {
-        self.has(Marks::SACKED)
-    }
-
-    /// Returns whether its last copy but a retransmission in flight is taken to be lost.
-    pub(super) fn lost(self) -> bool {
-        self.has(Marks::LOST)
-    }
-
-    /// Returns whether a retransmission of it is taken to be in flight.
-    pub(super) fn retransmitted(self) -> bool {
-        self.has(Marks::RETRANSMITTED)
-    }
-
-    /// Returns whether it was ever retransmitted.
-    pub(super) fn ever_retransmitted(self) -> bool {
-        self.has(Marks::EVER_RETRANSMITTED)
-    }
-
-    /// Returns whether it has the flag PSH.
-    pub(super) fn pushed(self) -> bool {
-        self.has(Marks::PUSHED)
-    }
-
-    /// Returns whether it was sent once, and its fate is open.
-    pub(super) fn unjudged(self) -> bool {
-        !self.has(Marks::SACKED | Marks::LOST | Marks::JUDGED | Marks::EVER_RETRANSMITTED)
-    }
-
-    /// Returns whether its last copy may be in flight.
-    pub(super) fn in_flight(self) -> bool {
-        !self.has(Marks::SACKED | Marks::JUDGED) && (self.retransmitted() || !self.lost())
-    }
-}
+use super::search::Search;
 
 /// A packet that was sent and not yet acknowledged cumulatively.
 #[derive(Clone, Copy, Debug)]
@@ -100,14 +40,14 @@ pub(super) struct Scoreboard {
     pub(super) delivered: u64,
     /// Packets that were marked lost, in all; a lost retransmission counts as well.
     pub(super) marked_lost: u64,
-    /// Lowest packet that may be lost and not retransmitted.
-    first_to_retransmit: u64,
+    search: Search,
     /// Lowest packet from which on all were sent once, and nothing else is known of them.
     untouched: u64,
     /// Whether packets are acknowledged selectively; else `sacked` counts those that duplicate ACKs report.
     selective: bool,
     /// Packets that were marked lost and are yet to be reported, with `marked_lost` after each; `None`: none is.
-    unreported: Option<Vec<(u64, u64)>>,
+    #[expect(clippy::box_collection, reason = "a pointer takes a third of the place, and few runs ask for reports")]
+    unreported: Option<Box<Vec<(u64, u64)>>>,
 }
 
 impl Scoreboard {
@@ -126,7 +66,7 @@ impl Scoreboard {
             segments,
             una: first,
             highest: first,
-            first_to_retransmit: first,
+            search: Search::from(first),
             untouched: first,
             selective,
             unreported,
@@ -311,9 +251,12 @@ impl Scoreboard {
     /// Takes the retransmission of a packet out of the network, as a duplicate arrived.
     pub(super) fn end_retransmission(&mut self, sequence: u64) {
         let Some(segment) = self.get_mut(sequence) else { return };
-        let ended = segment.marks.retransmitted();
+        let (ended, waits) = (segment.marks.retransmitted(), segment.marks.lost());
         segment.marks.set(Marks::RETRANSMITTED, false);
         self.retransmitted -= u32::from(ended);
+        if waits {
+            self.search.wait_again(sequence);
+        }
     }
 
     /// Marks a packet as lost, or its retransmission if that is in flight; returns whether a retransmission was lost.
@@ -331,7 +274,7 @@ impl Scoreboard {
         if let Some(unreported) = self.unreported.as_mut().filter(|_| again || !before.lost()) {
             unreported.push((sequence, self.marked_lost));
         }
-        self.first_to_retransmit = self.first_to_retransmit.min(sequence);
+        self.search.lose(sequence);
         again
     }
 
@@ -347,14 +290,17 @@ impl Scoreboard {
     /// Returns the packets that were marked lost since the last call, with `marked_lost` after each, if they are asked for.
     #[inline(always)]
     pub(super) fn take_unreported(&mut self) -> Option<Vec<(u64, u64)>> {
-        self.unreported.as_mut().filter(|unreported| !unreported.is_empty()).map(std::mem::take)
+        self.unreported
+            .as_mut()
+            .filter(|unreported| !unreported.is_empty())
+            .map(|unreported| std::mem::take(&mut **unreported))
     }
 
     /// Takes no packet to be lost any more.
     pub(super) fn unmark_lost(&mut self) {
         self.segments.iter_mut().for_each(|segment| segment.marks.set(Marks::LOST, false));
         self.lost = 0;
-        self.first_to_retransmit = self.nxt();
+        self.search = Search::from(self.nxt());
     }
 
     /// Returns the first packet that is lost and whose retransmission is not in flight.
@@ -362,11 +308,13 @@ impl Scoreboard {
         if self.lost <= self.retransmitted {
             return None;
         }
-        let from = self.first_to_retransmit.max(self.una);
+        let Scoreboard { una, segments, search, .. } = self;
+        let (una, nxt) = (*una, *una + segments.len() as u64);
         let waits = |segment: &Segment| segment.marks.lost() && !segment.marks.retransmitted();
-        let found = self.segments.range(to_index(from - self.una)..).position(waits);
-        self.first_to_retransmit = found.map_or(self.nxt(), |index| from + index as u64);
-        found.map(|index| from + index as u64)
+        search.next(una, nxt, |range| {
+            let within = to_index(range.start - una)..to_index(range.end - una);
+            segments.range(within).position(waits).map(|index| range.start + index as u64)
+        })
     }
 
     /// Records that a packet is retransmitted now.

@@ -22,7 +22,11 @@ impl Waiting {
     /// one of its own. Returns whether it joined a buffer.
     pub(super) fn hold(&mut self, sequence: u64, sharing: &Sharing) -> bool {
         let buffers = self.buffers.get_or_insert_with(|| Box::new(VecDeque::with_capacity(1)));
-        let index = buffers.partition_point(|&(first, _)| first < sequence);
+        // Most packets belong behind all that are held.
+        let index = match buffers.back() {
+            Some(&(last, _)) if last > sequence => buffers.partition_point(|&(first, _)| first < sequence),
+            _ => buffers.len(),
+        };
         if let Some((first, end)) = index.checked_sub(1).and_then(|before| buffers.get_mut(before)) {
             if *end == sequence && sharing.fits(*first, sequence + 1) {
                 *end += 1;
