@@ -354,17 +354,14 @@ impl Selective {
             }
             return;
         }
-        let (mut below, most) = (0, self.board.sacked() - self.reordering);
-        for sequence in self.board.una()..self.board.nxt() {
-            let Some(segment) = self.board.get(sequence) else { break };
-            below += u32::from(segment.marks.sacked());
-            if below > most {
-                break;
-            }
-            if !segment.marks.sacked() && !segment.marks.lost() {
+        let first = self.rack.judged.max(self.board.una());
+        let end = self.board.below_sacked(first, self.reordering);
+        for sequence in first..end {
+            if self.board.get(sequence).is_some_and(|segment| !segment.marks.sacked() && !segment.marks.lost()) {
                 self.board.mark_lost(sequence);
             }
         }
+        self.rack.judged = first.max(end);
     }
 
     /// Marks packets as lost when the timer expires: the first one, and with RACK those that are older than a round trip

@@ -19,7 +19,7 @@ pub(super) struct Rack {
     /// Whether something was delivered since the last detection.
     pub(super) advanced: bool,
     /// Packet below which each one was acknowledged selectively, is lost, or was retransmitted.
-    judged: u64,
+    pub(super) judged: u64,
     /// Retransmissions, in the order of their transmission; some are out of date.
     resent: VecDeque<(u64, Time)>,
     /// Width of the reordering window in quarters of the smallest round trip.

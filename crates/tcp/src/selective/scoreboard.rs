@@ -153,6 +153,13 @@ impl Scoreboard {
         self.delivered - u64::from(low_u32(self.delivered).wrapping_sub(count))
     }
 
+    /// Returns the packet from `first` on that is the `count`-th one from above of those acknowledged selectively; `first` if
+    /// there are fewer.
+    pub(super) fn below_sacked(&self, first: u64, count: u32) -> u64 {
+        let mut sacked = (first..self.highest_sacked()).rev().filter(|&sequence| self.is_sacked(sequence));
+        sacked.nth(to_index(u64::from(count.max(1) - 1))).unwrap_or(first)
+    }
+
     fn is_sacked(&self, sequence: u64) -> bool {
         self.get(sequence).is_some_and(|segment| segment.marks.sacked())
     }
@@ -341,5 +348,32 @@ impl Scoreboard {
     /// `tcp_any_retrans_done`).
     pub(super) fn any_retransmitted(&self) -> bool {
         self.retransmitted > 0 || self.head().is_some_and(|head| head.marks.ever_retransmitted())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// RFC 6675 `IsLost` counts, for each packet, those above it that were acknowledged selectively.
+        #[test]
+        fn as_many_as_asked_for_are_sacked_from_the_packet_on(
+            sacked in prop::collection::vec(any::<bool>(), 1..60),
+            first in 0..60_u64,
+            count in 1..9_u32,
+        ) {
+            let mut board = Scoreboard::default();
+            board.restart(0, true, false);
+            sacked.iter().for_each(|_| board.push(Time::ZERO, false));
+            let numbers = || (0..).zip(&sacked).filter(|(_, &sacked)| sacked).map(|(number, _)| number);
+            numbers().for_each(|number: u64| { board.mark_sacked(number); });
+            let from = |sequence: u64| numbers().filter(|&number| number >= sequence).count();
+            let lost = |sequence: u64| from(sequence + 1) >= count as usize;
+            let expected = (first..60).find(|&sequence| !lost(sequence)).unwrap_or(60);
+            prop_assert_eq!(board.below_sacked(first, count).max(first), expected.max(first));
+        }
     }
 }
