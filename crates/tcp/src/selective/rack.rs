@@ -9,6 +9,9 @@ use super::scoreboard::{Scoreboard, Segment};
 /// Recoveries for which a wider reordering window persists.
 const PERSISTENCE: u32 = 16;
 
+/// Packets and the instants of their transmission, in its order; the fate of some may be known meanwhile.
+type Transmissions = VecDeque<(u64, Time)>;
+
 /// The state of RACK for a connection.
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
@@ -18,10 +21,12 @@ pub(super) struct Rack {
     rtt: Time,
     /// Whether something was delivered since the last detection.
     pub(super) advanced: bool,
-    /// Packet below which each one was acknowledged selectively, is lost, or was retransmitted.
-    pub(super) judged: u64,
-    /// Retransmissions, in the order of their transmission; some are out of date.
-    resent: VecDeque<(u64, Time)>,
+    /// Packet below which each one that was sent once is among `late`, or its fate is known.
+    pub(super) reached: u64,
+    /// Retransmissions that were sent after the newest delivered packet.
+    resent: Transmissions,
+    /// Packets that were sent before it and are in flight: those that were sent once, and retransmissions.
+    late: [Transmissions; 2],
     /// Width of the reordering window in quarters of the smallest round trip.
     steps: u64,
     /// Recoveries for which `steps` persists.
@@ -47,8 +52,9 @@ impl Default for Rack {
             newest: (Time::ZERO, 0),
             rtt: Time::ZERO,
             advanced: false,
-            judged: 0,
+            reached: 0,
             resent: VecDeque::new(),
+            late: [VecDeque::new(), VecDeque::new()],
             steps: 1,
             persist: 0,
             duplicate_seen: false,
@@ -60,9 +66,10 @@ impl Default for Rack {
 impl Rack {
     /// Forgets the connection; the memory stays.
     pub(super) fn restart(&mut self) {
-        let mut resent = std::mem::take(&mut self.resent);
+        let (mut resent, mut late) = (std::mem::take(&mut self.resent), std::mem::take(&mut self.late));
         resent.clear();
-        *self = Rack { resent, ..Rack::default() };
+        late.iter_mut().for_each(VecDeque::clear);
+        *self = Rack { resent, late, ..Rack::default() };
     }
 
     /// Takes note of the delivery of a packet (`tcp_rack_advance`). That of a retransmission within less than the
@@ -110,43 +117,53 @@ impl Rack {
     /// whether a retransmission was lost (`tcp_rack_detect_loss`).
     pub(super) fn detect(&mut self, board: &mut Scoreboard, now: Time, reordering: &Reordering) -> (Time, bool) {
         self.advanced = false;
+        self.reach(board);
         let (window, mut wait, mut again) = (self.window(reordering), Time::ZERO, false);
-        let mut judge = |rack: &Rack, board: &mut Scoreboard, sequence: u64, sent: Time| {
-            if (sent, sequence + 1) >= rack.newest {
-                return false;
+        for which in 0..self.late.len() {
+            // The first one is the oldest, and the last one has the most time left.
+            while let Some(&(sequence, sent)) = self.late[which].front() {
+                if is_in_flight(board, sequence, sent) {
+                    if self.remaining(now, sent, window) > Time::ZERO {
+                        break;
+                    }
+                    again |= board.mark_aged(sequence);
+                }
+                self.late[which].pop_front();
             }
-            let remaining = rack.remaining(now, sent, window);
-            if remaining == Time::ZERO {
-                again |= board.mark_aged(sequence);
-            } else {
-                wait = wait.max(remaining);
-            }
-            true
-        };
-        // Originals were sent in the order of their numbers, and retransmissions in that of `resent`.
-        let first = self.judged.max(board.una());
-        let mut judged = first;
-        for sequence in first..board.nxt() {
-            let Some(&Segment { sent, marks, .. }) = board.get(sequence) else { break };
-            let open = marks.unjudged();
-            if open && !judge(self, board, sequence, sent) {
-                break;
-            }
-            // A packet that is judged now is lost, or still open.
-            if judged == sequence && !(open && is_unjudged(board, sequence)) {
-                judged += 1;
-            }
-        }
-        self.judged = judged;
-        while self.resent.front().is_some_and(|&(sequence, at)| !is_in_flight(board, sequence, at)) {
-            self.resent.pop_front();
-        }
-        for &(sequence, sent) in &self.resent {
-            if is_in_flight(board, sequence, sent) && !judge(self, board, sequence, sent) {
-                break;
+            while let Some(&(sequence, sent)) = self.late[which].back() {
+                if is_in_flight(board, sequence, sent) {
+                    wait = wait.max(self.remaining(now, sent, window));
+                    break;
+                }
+                self.late[which].pop_back();
             }
         }
         (wait, again)
+    }
+
+    /// Finds the packets in flight that were sent before the newest delivered one.
+    fn reach(&mut self, board: &Scoreboard) {
+        let (newest, [once, again]) = (self.newest, &mut self.late);
+        let mut sequence = self.reached.max(board.una());
+        while let Some(segment) = board.get(sequence) {
+            if segment.marks.unjudged() {
+                if (segment.sent, sequence + 1) >= newest {
+                    break;
+                }
+                once.push_back((sequence, segment.sent));
+            }
+            sequence += 1;
+        }
+        self.reached = sequence;
+        while let Some(&(sequence, sent)) = self.resent.front() {
+            if is_in_flight(board, sequence, sent) {
+                if (sent, sequence + 1) >= newest {
+                    break;
+                }
+                again.push_back((sequence, sent));
+            }
+            self.resent.pop_front();
+        }
     }
 
     /// Widens the reordering window by a quarter of the smallest round trip when duplicates show that it is too narrow,
@@ -167,8 +184,12 @@ impl Rack {
     }
 
     /// Judges all packets again, as none is taken to be lost any more.
-    pub(super) fn judge_again(&mut self) {
-        self.judged = 0;
+    pub(super) fn judge_again(&mut self, board: &Scoreboard) {
+        self.reached = 0;
+        self.late.iter_mut().for_each(VecDeque::clear);
+        self.resent.clear();
+        self.resent.extend(board.retransmitted_in_flight());
+        self.resent.make_contiguous().sort_by_key(|&(_, sent)| sent);
     }
 
     /// Counts a recovery that was not undone.
@@ -182,19 +203,109 @@ impl Rack {
     }
 }
 
-/// Returns whether a packet was sent once, and its fate is open.
-fn is_unjudged(board: &Scoreboard, sequence: u64) -> bool {
-    board.get(sequence).is_some_and(|segment| segment.marks.unjudged())
-}
-
-/// Returns whether the retransmission of a packet at an instant is its last one, and in flight.
+/// Returns whether the transmission of a packet at an instant is its last one, and in flight.
 fn is_in_flight(board: &Scoreboard, sequence: u64, at: Time) -> bool {
     board.get(sequence).is_some_and(|segment| segment.sent == at && segment.marks.in_flight())
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    const NO_LIMITS: Reordering =
+        Reordering { none: false, min_rtt: Time::from_ticks(40), srtt: Time::from_ticks(1000) };
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Send(u64),
+        Resend,
+        Deliver(u64),
+        Acknowledge(u64),
+        Undo,
+        Detect,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            2 => (1..6_u64).prop_map(Step::Send),
+            2 => Just(Step::Resend),
+            3 => (0..30_u64).prop_map(Step::Deliver),
+            1 => (1..5_u64).prop_map(Step::Acknowledge),
+            1 => Just(Step::Undo),
+            3 => Just(Step::Detect),
+        ]
+    }
+
+    /// Does what [`Rack::detect`] does with a look at each packet.
+    fn judge_each(rack: &Rack, board: &mut Scoreboard, now: Time) -> Time {
+        let mut wait = Time::ZERO;
+        for sequence in board.una()..board.nxt() {
+            let Some(&Segment { sent, marks, .. }) = board.get(sequence) else { break };
+            if !marks.in_flight() || (sent, sequence + 1) >= rack.newest {
+                continue;
+            }
+            match rack.remaining(now, sent, rack.window(&NO_LIMITS)) {
+                Time::ZERO => drop(board.mark_aged(sequence)),
+                left => wait = wait.max(left),
+            }
+        }
+        wait
+    }
+
+    fn take(rack: &mut Rack, board: &mut Scoreboard, now: Time, step: &Step) {
+        match *step {
+            Step::Send(count) => (0..count).for_each(|_| board.push(now, false)),
+            Step::Resend => {
+                if let Some(sequence) = board.next_to_retransmit() {
+                    board.retransmit(sequence, now);
+                    rack.resend(sequence, now);
+                }
+            }
+            Step::Deliver(index) => {
+                let sequence = board.una() + index;
+                if let Some(before) = board.mark_sacked(sequence) {
+                    rack.deliver(now, sequence, &before, Time::ZERO);
+                }
+            }
+            Step::Acknowledge(count) => {
+                for sequence in board.una()..board.una() + count {
+                    if let Some(segment) = board.pop().filter(|segment| !segment.marks.sacked()) {
+                        rack.deliver(now, sequence, &segment, Time::ZERO);
+                    }
+                }
+            }
+            Step::Undo => {
+                board.unmark_lost();
+                rack.judge_again(board);
+            }
+            Step::Detect => {}
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_lost_packets_are_those_that_a_look_at_each_one_finds(
+            steps in prop::collection::vec((step(), 1..40_u64), 1..200),
+        ) {
+            let (mut rack, mut board, mut now) = (Rack::default(), Scoreboard::default(), Time::ZERO);
+            board.restart(0, true, false);
+            for (step, later) in steps {
+                now += Time::from_ticks(later);
+                take(&mut rack, &mut board, now, &step);
+                if let Step::Detect = step {
+                    let mut expected = board.clone();
+                    let wait = judge_each(&rack, &mut expected, now);
+                    prop_assert_eq!(rack.detect(&mut board, now, &NO_LIMITS).0, wait);
+                    for sequence in board.una()..board.nxt() {
+                        let marks = |board: &Scoreboard| board.get(sequence).map(|segment| segment.marks);
+                        prop_assert_eq!(marks(&board), marks(&expected), "packet {}", sequence);
+                    }
+                }
+            }
+        }
+    }
 
     #[test]
     fn duplicates_widen_the_window_once_a_round_trip_and_for_sixteen_recoveries() {

@@ -46,8 +46,7 @@ pub(super) struct Scoreboard {
     /// Whether packets are acknowledged selectively; else `sacked` counts those that duplicate ACKs report.
     selective: bool,
     /// Packets that were marked lost and are yet to be reported, with `marked_lost` after each; `None`: none is.
-    #[expect(clippy::box_collection, reason = "a pointer takes a third of the place, and few runs ask for reports")]
-    unreported: Option<Box<Vec<(u64, u64)>>>,
+    unreported: Option<Vec<(u64, u64)>>,
 }
 
 impl Scoreboard {
@@ -140,6 +139,13 @@ impl Scoreboard {
     /// Returns a packet between SND.UNA and SND.NXT.
     pub(super) fn get(&self, sequence: u64) -> Option<&Segment> {
         self.segments.get(to_index(sequence.checked_sub(self.una)?))
+    }
+
+    /// Returns the packets of which a retransmission may be in flight, and the instants of their last transmission.
+    pub(super) fn retransmitted_in_flight(&self) -> impl Iterator<Item = (u64, Time)> + '_ {
+        let resent = |segment: &Segment| segment.marks.ever_retransmitted() && segment.marks.in_flight();
+        let segments = (self.una..).zip(&self.segments).filter(move |(_, segment)| resent(segment));
+        segments.map(|(sequence, segment)| (sequence, segment.sent))
     }
 
     /// Returns the first packet that is not acknowledged.
@@ -297,10 +303,7 @@ impl Scoreboard {
     /// Returns the packets that were marked lost since the last call, with `marked_lost` after each, if they are asked for.
     #[inline(always)]
     pub(super) fn take_unreported(&mut self) -> Option<Vec<(u64, u64)>> {
-        self.unreported
-            .as_mut()
-            .filter(|unreported| !unreported.is_empty())
-            .map(|unreported| std::mem::take(&mut **unreported))
+        self.unreported.as_mut().filter(|unreported| !unreported.is_empty()).map(std::mem::take)
     }
 
     /// Takes no packet to be lost any more.

@@ -200,7 +200,9 @@ impl Selective {
     }
 
     fn repeat(&mut self, now: Time, sequence: u64, actions: &mut impl Actions) {
-        self.rack.resend(sequence, self.pacer.departure(now));
+        if self.rules.finds_by_time {
+            self.rack.resend(sequence, self.pacer.departure(now));
+        }
         self.last_sent = now;
         if let Some(rate) = &mut self.rate {
             rate.resend(sequence - self.board.una(), self.board.totals());

@@ -97,7 +97,7 @@ impl Selective {
         self.events.add_if(self.undo.prior_ssthresh.is_some() && response != UndoResponse::None, why);
         if unmark {
             self.board.unmark_lost();
-            self.rack.judge_again();
+            self.rack.judge_again(&self.board);
         }
         if let Some(prior) = self.undo.prior_ssthresh.filter(|_| response != UndoResponse::None) {
             self.window.cwnd = self.control.undo(self.reduction.prior_cwnd, &self.window);
