@@ -354,14 +354,7 @@ impl Selective {
             }
             return;
         }
-        let first = self.rack.reached.max(self.board.una());
-        let end = self.board.below_sacked(first, self.reordering);
-        for sequence in first..end {
-            if self.board.get(sequence).is_some_and(|segment| !segment.marks.sacked() && !segment.marks.lost()) {
-                self.board.mark_lost(sequence);
-            }
-        }
-        self.rack.reached = first.max(end);
+        self.board.mark_lost_by_count(self.reordering);
     }
 
     /// Marks packets as lost when the timer expires: the first one, and with RACK those that are older than a round trip

@@ -22,7 +22,7 @@ pub(super) struct Rack {
     /// Whether something was delivered since the last detection.
     pub(super) advanced: bool,
     /// Packet below which each one that was sent once is among `late`, or its fate is known.
-    pub(super) reached: u64,
+    reached: u64,
     /// Retransmissions that were sent after the newest delivered packet.
     resent: Transmissions,
     /// Packets that were sent before it and are in flight: those that were sent once, and retransmissions.

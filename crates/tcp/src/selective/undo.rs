@@ -95,9 +95,11 @@ impl Selective {
     fn restore(&mut self, unmark: bool, why: SenderEvent) {
         let response = self.rules.config.undo;
         self.events.add_if(self.undo.prior_ssthresh.is_some() && response != UndoResponse::None, why);
-        if unmark {
+        if unmark && self.board.lost() > 0 {
             self.board.unmark_lost();
-            self.rack.judge_again(&self.board);
+            if self.rules.finds_by_time {
+                self.rack.judge_again(&self.board);
+            }
         }
         if let Some(prior) = self.undo.prior_ssthresh.filter(|_| response != UndoResponse::None) {
             self.window.cwnd = self.control.undo(self.reduction.prior_cwnd, &self.window);
