@@ -37,7 +37,7 @@ impl Selective {
         self.take_window(ack.window, true);
         (self.timeouts, self.heard) = (0, now - ack.waited);
         let Some((first, last)) = self.board.pop_untouched(ack.next) else { return };
-        self.undo.acked = ack.next - una;
+        self.undo.acked = low_u32(ack.next - una);
         self.rack.deliver(now, ack.next - 1, &last, self.min_rtt.get());
         let rtt = now - last.sent;
         self.take_sample(now, now - first.sent, rtt);

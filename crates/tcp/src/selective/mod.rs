@@ -29,7 +29,7 @@ mod undo;
 
 use std::sync::Arc;
 
-use base::cast::{to_index, to_u32, trunc_to_u32};
+use base::cast::{low_u32, to_index, to_u32, trunc_to_u32};
 use base::{Clock, Time};
 use serde::Deserialize;
 
@@ -263,7 +263,7 @@ impl Selective {
         let (delivered, lost, in_flight) = (self.board.delivered, self.board.marked_lost, self.board.in_flight());
         let (in_recovery, mut seen) = (self.state == State::Recovery, Seen::default());
         self.take_in(now, ack, &mut seen);
-        self.undo.acked = self.board.una() - una;
+        self.undo.acked = low_u32(self.board.una() - una);
         self.read_ace(ack, to_u32(to_index(self.board.delivered - delivered)), &mut seen);
         let mut sample = self.sample(now, delivered, in_flight, &seen);
         self.control.measure(&sample, &self.window);

@@ -12,6 +12,14 @@ const PERSISTENCE: u32 = 16;
 /// Packets and the instants of their transmission, in its order; the fate of some may be known meanwhile.
 type Transmissions = VecDeque<(u64, Time)>;
 
+/// The packets that were sent before one that was delivered, and have time left.
+#[derive(Clone, Debug, Default)]
+struct Late {
+    /// Those that were sent once.
+    once_sent: Transmissions,
+    retransmissions: Transmissions,
+}
+
 /// The state of RACK for a connection.
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
@@ -21,14 +29,14 @@ pub(super) struct Rack {
     rtt: Time,
     /// Whether something was delivered since the last detection.
     pub(super) advanced: bool,
-    /// Packet below which each one that was sent once is among `late`, or its fate is known.
+    /// Packet below which each one that was sent once is late, or its fate is known.
     reached: u64,
     /// Retransmissions that were sent after the newest delivered packet.
     resent: Transmissions,
-    /// Packets that were sent before it and are in flight: those that were sent once, and retransmissions.
-    late: [Transmissions; 2],
+    /// `None`: no packet has time left.
+    late: Option<Box<Late>>,
     /// Width of the reordering window in quarters of the smallest round trip.
-    steps: u64,
+    steps: u8,
     /// Recoveries for which `steps` persists.
     persist: u32,
     /// Whether a duplicate was acknowledged since the window was last adjusted (RFC 2883).
@@ -54,7 +62,7 @@ impl Default for Rack {
             advanced: false,
             reached: 0,
             resent: VecDeque::new(),
-            late: [VecDeque::new(), VecDeque::new()],
+            late: None,
             steps: 1,
             persist: 0,
             duplicate_seen: false,
@@ -66,10 +74,9 @@ impl Default for Rack {
 impl Rack {
     /// Forgets the connection; the memory stays.
     pub(super) fn restart(&mut self) {
-        let (mut resent, mut late) = (std::mem::take(&mut self.resent), std::mem::take(&mut self.late));
+        let mut resent = std::mem::take(&mut self.resent);
         resent.clear();
-        late.iter_mut().for_each(VecDeque::clear);
-        *self = Rack { resent, late, ..Rack::default() };
+        *self = Rack { resent, ..Rack::default() };
     }
 
     /// Takes note of the delivery of a packet (`tcp_rack_advance`). That of a retransmission within less than the
@@ -109,7 +116,7 @@ impl Rack {
         if reordering.none {
             return Time::ZERO;
         }
-        Time::from_ticks(reordering.min_rtt.ticks() / 4).times(self.steps).min(reordering.srtt)
+        Time::from_ticks(reordering.min_rtt.ticks() / 4).times(u64::from(self.steps)).min(reordering.srtt)
     }
 
     /// Marks the packets as lost that were sent before one that was delivered, and are older than the latest round trip
@@ -117,53 +124,86 @@ impl Rack {
     /// whether a retransmission was lost (`tcp_rack_detect_loss`).
     pub(super) fn detect(&mut self, board: &mut Scoreboard, now: Time, reordering: &Reordering) -> (Time, bool) {
         self.advanced = false;
-        self.reach(board);
-        let (window, mut wait, mut again) = (self.window(reordering), Time::ZERO, false);
-        for which in 0..self.late.len() {
-            // The first one is the oldest, and the last one has the most time left.
-            while let Some(&(sequence, sent)) = self.late[which].front() {
-                if is_in_flight(board, sequence, sent) {
-                    if self.remaining(now, sent, window) > Time::ZERO {
-                        break;
-                    }
-                    again |= board.mark_aged(sequence);
-                }
-                self.late[which].pop_front();
-            }
-            while let Some(&(sequence, sent)) = self.late[which].back() {
-                if is_in_flight(board, sequence, sent) {
-                    wait = wait.max(self.remaining(now, sent, window));
-                    break;
-                }
-                self.late[which].pop_back();
-            }
+        let (window, mut late) = (self.window(reordering), self.late.take());
+        let (mut wait, mut again) = (Time::ZERO, false);
+        if let Some(late) = &mut late {
+            self.judge_late(&mut late.once_sent, board, now, window);
         }
+        self.judge_once_sent(&mut late, board, now, window);
+        if let Some(late) = &mut late {
+            again |= self.judge_late(&mut late.retransmissions, board, now, window);
+        }
+        again |= self.judge_resent(&mut late, board, now, window);
+        if let Some(Late { once_sent, retransmissions }) = late.as_deref_mut() {
+            wait = self.longest_wait(once_sent, board, now, window);
+            wait = wait.max(self.longest_wait(retransmissions, board, now, window));
+        }
+        self.late = late.filter(|_| wait > Time::ZERO);
         (wait, again)
     }
 
-    /// Finds the packets in flight that were sent before the newest delivered one.
-    fn reach(&mut self, board: &Scoreboard) {
-        let (newest, [once, again]) = (self.newest, &mut self.late);
-        let mut sequence = self.reached.max(board.una());
-        while let Some(segment) = board.get(sequence) {
-            if segment.marks.unjudged() {
-                if (segment.sent, sequence + 1) >= newest {
+    /// Judges packets that were late before, the oldest first; returns whether a retransmission was lost.
+    fn judge_late(&self, late: &mut Transmissions, board: &mut Scoreboard, now: Time, window: Time) -> bool {
+        let mut again = false;
+        while let Some(&(sequence, sent)) = late.front() {
+            if is_in_flight(board, sequence, sent) {
+                if self.remaining(now, sent, window) > Time::ZERO {
                     break;
                 }
-                once.push_back((sequence, segment.sent));
+                again |= board.mark_aged(sequence);
+            }
+            late.pop_front();
+        }
+        again
+    }
+
+    /// Judges packets that were sent once, and are late since something that was sent after them was delivered.
+    fn judge_once_sent(&mut self, late: &mut Option<Box<Late>>, board: &mut Scoreboard, now: Time, window: Time) {
+        let mut sequence = self.reached.max(board.una());
+        while let Some(&Segment { sent, marks, .. }) = board.get(sequence) {
+            if marks.unjudged() {
+                if (sent, sequence + 1) >= self.newest {
+                    break;
+                }
+                if self.remaining(now, sent, window) == Time::ZERO {
+                    board.mark_aged(sequence);
+                } else {
+                    late.get_or_insert_default().once_sent.push_back((sequence, sent));
+                }
             }
             sequence += 1;
         }
         self.reached = sequence;
+    }
+
+    /// Judges retransmissions that are late since then; returns whether one was lost.
+    fn judge_resent(&mut self, late: &mut Option<Box<Late>>, board: &mut Scoreboard, now: Time, window: Time) -> bool {
+        let mut again = false;
         while let Some(&(sequence, sent)) = self.resent.front() {
             if is_in_flight(board, sequence, sent) {
-                if (sent, sequence + 1) >= newest {
+                if (sent, sequence + 1) >= self.newest {
                     break;
                 }
-                again.push_back((sequence, sent));
+                if self.remaining(now, sent, window) == Time::ZERO {
+                    again |= board.mark_aged(sequence);
+                } else {
+                    late.get_or_insert_default().retransmissions.push_back((sequence, sent));
+                }
             }
             self.resent.pop_front();
         }
+        again
+    }
+
+    /// Returns the time that the youngest of late packets has left, zero without any.
+    fn longest_wait(&self, late: &mut Transmissions, board: &Scoreboard, now: Time, window: Time) -> Time {
+        while let Some(&(sequence, sent)) = late.back() {
+            if is_in_flight(board, sequence, sent) {
+                return self.remaining(now, sent, window);
+            }
+            late.pop_back();
+        }
+        Time::ZERO
     }
 
     /// Widens the reordering window by a quarter of the smallest round trip when duplicates show that it is too narrow,
@@ -174,7 +214,7 @@ impl Rack {
             self.duplicate_seen = false;
         }
         if self.duplicate_seen {
-            self.steps = (self.steps + 1).min(255);
+            self.steps = self.steps.saturating_add(1);
             self.duplicate_seen = false;
             self.adjusted_at = delivered;
             self.persist = PERSISTENCE;
@@ -186,7 +226,7 @@ impl Rack {
     /// Judges all packets again, as none is taken to be lost any more.
     pub(super) fn judge_again(&mut self, board: &Scoreboard) {
         self.reached = 0;
-        self.late.iter_mut().for_each(VecDeque::clear);
+        self.late = None;
         self.resent.clear();
         self.resent.extend(board.retransmitted_in_flight());
         self.resent.make_contiguous().sort_by_key(|&(_, sent)| sent);

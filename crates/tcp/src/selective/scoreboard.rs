@@ -40,16 +40,19 @@ pub(super) struct Scoreboard {
     pub(super) delivered: u64,
     /// Packets that were marked lost, in all; a lost retransmission counts as well.
     pub(super) marked_lost: u64,
+    /// The search for the next packet to retransmit.
     search: Search,
-    /// Packet below which all were marked lost by a count of those acknowledged selectively, or are among these; and the
-    /// number of these below it.
-    counted: (u64, u32),
+    /// The packet that the last count of selectively acknowledged ones ended at.
+    counted: u64,
+    /// Number of these below it; all others there are lost.
+    sacked_below: u32,
     /// Lowest packet from which on all were sent once, and nothing else is known of them.
     untouched: u64,
     /// Whether packets are acknowledged selectively; else `sacked` counts those that duplicate ACKs report.
     selective: bool,
     /// Packets that were marked lost and are yet to be reported, with `marked_lost` after each; `None`: none is.
-    unreported: Option<Vec<(u64, u64)>>,
+    #[expect(clippy::box_collection, reason = "a pointer takes a third of the place, and few runs ask for reports")]
+    unreported: Option<Box<Vec<(u64, u64)>>>,
 }
 
 impl Scoreboard {
@@ -183,7 +186,7 @@ impl Scoreboard {
     /// Removes the first packet, which is acknowledged.
     pub(super) fn pop(&mut self) -> Option<Segment> {
         let segment = self.segments.pop_front()?;
-        self.counted.1 -= u32::from(segment.marks.sacked() && self.una < self.counted.0);
+        self.sacked_below -= u32::from(segment.marks.sacked() && self.una < self.counted);
         self.una += 1;
         self.merged -= u32::from(segment.marks.sacked() && self.is_sacked(self.una));
         self.retransmitted -= u32::from(segment.marks.retransmitted());
@@ -251,7 +254,7 @@ impl Scoreboard {
         self.lost -= u32::from(before.marks.lost());
         self.retransmitted -= u32::from(arrived);
         self.sacked += 1;
-        self.counted.1 += u32::from(sequence < self.counted.0);
+        self.sacked_below += u32::from(sequence < self.counted);
         let before_it = sequence > 0 && self.is_sacked(sequence - 1);
         self.merged += u32::from(before_it) + u32::from(self.is_sacked(sequence + 1));
         self.delivered += 1;
@@ -289,25 +292,24 @@ impl Scoreboard {
         again
     }
 
-    /// Marks the packets as lost that have `count` ones above them which were acknowledged selectively; there are as many.
+    /// Marks the packets as lost that have at least `count` selectively acknowledged ones above them; there are `count` or more.
     pub(super) fn mark_lost_by_count(&mut self, count: u32) {
         let most_below = self.sacked - count;
-        let (sequence, mut below) = self.counted;
-        if below > most_below {
+        if self.sacked_below > most_below {
             return;
         }
-        let mut sequence = sequence.max(self.una);
+        let mut sequence = self.counted.max(self.una);
         while let Some(&Segment { marks, .. }) = self.get(sequence) {
-            if marks.sacked() && below == most_below {
+            if marks.sacked() && self.sacked_below == most_below {
                 break;
             }
-            below += u32::from(marks.sacked());
+            self.sacked_below += u32::from(marks.sacked());
             if !marks.sacked() && !marks.lost() {
                 self.mark_lost(sequence);
             }
             sequence += 1;
         }
-        self.counted = (sequence, below);
+        self.counted = sequence;
     }
 
     /// Marks a packet as lost by its age, which is not judged again before it is retransmitted; returns whether a
@@ -322,14 +324,15 @@ impl Scoreboard {
     /// Returns the packets that were marked lost since the last call, with `marked_lost` after each, if they are asked for.
     #[inline(always)]
     pub(super) fn take_unreported(&mut self) -> Option<Vec<(u64, u64)>> {
-        self.unreported.as_mut().filter(|unreported| !unreported.is_empty()).map(std::mem::take)
+        let unreported = self.unreported.as_deref_mut()?;
+        (!unreported.is_empty()).then(|| std::mem::take(unreported))
     }
 
     /// Takes no packet to be lost any more.
     pub(super) fn unmark_lost(&mut self) {
         self.segments.iter_mut().for_each(|segment| segment.marks.set(Marks::LOST, false));
         self.lost = 0;
-        self.counted = (self.una, 0);
+        (self.counted, self.sacked_below) = (self.una, 0);
         self.search = Search::from(self.nxt());
     }
 

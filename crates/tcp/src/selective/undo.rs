@@ -19,7 +19,7 @@ pub(super) struct Undo {
     /// FlightSize before a timeout, or ssthresh if that was larger (RFC 4015's pipe_prev) \[packets\].
     pub(super) prior_flight: f64,
     /// Packets that the current ACK acknowledges.
-    pub(super) acked: u64,
+    pub(super) acked: u32,
     /// Whether the current ACK set the window, which does not grow with it too.
     pub(super) responded: bool,
     /// First retransmission (Linux `retrans_stamp`); [`Time::ZERO`], at which no packet can be lost yet: none.
@@ -116,7 +116,7 @@ impl Selective {
 
     /// Sets the window after a spurious timeout so that no burst follows: RFC 4015 section 3.2 (5).
     fn respond_to_spurious_timeout(&mut self) {
-        let acked = (self.undo.acked as f64).min(self.rules.config.initial_window);
+        let acked = f64::from(self.undo.acked).min(self.rules.config.initial_window);
         self.window.cwnd = (f64::from(self.board.in_flight()) + acked).max(1.0);
         self.window.ssthresh = self.undo.prior_flight;
         self.undo.responded = true;
