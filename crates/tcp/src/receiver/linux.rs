@@ -63,16 +63,16 @@ pub(super) struct LinuxAcks {
     quick: u8,
     /// Whether a segment in order since the last ACK had PSH (`ICSK_ACK_PUSHED`).
     pushed: bool,
-    /// Whether the receiver has answered data with data (`inet_csk_in_pingpong_mode`). Such a receiver sends no quick ACK, and
-    /// PSH makes none of its ACKs sooner: an ACK waits for the next answer, which carries it.
+    /// Whether the receiver has answered data with data (`inet_csk_in_pingpong_mode`). If it has, it sends no quick ACKs: each ACK
+    /// waits for the next answer, which carries it, and a segment with PSH does not shorten the wait.
     interactive: bool,
     /// Whether the receiver delays an ACK at present (`ICSK_ACK_TIMER`).
     delayed: bool,
     /// ACKs held beyond a hole (`compressed_ack`).
     compressed: u8,
-    /// Whether the timer of held ACKs expires in a later millisecond than the last segment arrived. An ACK of this timer still has
-    /// the segment's millisecond as its timestamp: `tcp_compressed_ack_kick` does not read the clock. The timer of delayed ACKs
-    /// reads it (`tcp_delack_timer_handler`).
+    /// Whether the timer of held ACKs expires in a later millisecond than the one in which the last segment arrived. The kernel does
+    /// not read the clock when this timer expires (`tcp_compressed_ack_kick`), so the timestamp of the ACK is the segment's
+    /// millisecond. The kernel does read the clock when the timer of delayed ACKs expires (`tcp_delack_timer_handler`).
     stamps_late: bool,
     /// Duplicate ACKs sent at once since a segment in order arrived (`dup_ack_counter`).
     duplicates: u8,

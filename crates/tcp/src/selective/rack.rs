@@ -9,14 +9,15 @@ use super::scoreboard::{Scoreboard, Segment};
 /// Recoveries for which a wider reordering window persists.
 const PERSISTENCE: u32 = 16;
 
-/// Packets and the instants of their transmission, in its order; the fate of some may be known meanwhile.
+/// Packets in the order of their transmission, each with its instant. Some may have arrived or been sent again since.
 type Transmissions = VecDeque<(u64, Time)>;
 
 /// The packets that were sent before one that was delivered, and have time left.
 #[derive(Clone, Debug, Default)]
 struct Late {
-    /// Those that were sent once.
+    /// Packets that were sent once.
     once_sent: Transmissions,
+    /// Packets that were sent again, as they were sent last.
     retransmissions: Transmissions,
 }
 
@@ -29,11 +30,11 @@ pub(super) struct Rack {
     rtt: Time,
     /// Whether something was delivered since the last detection.
     pub(super) advanced: bool,
-    /// Packet below which each one that was sent once is late, or its fate is known.
+    /// The packet that the last detection ended at. Each one below it that was sent once is in `late`, or its fate is known.
     reached: u64,
     /// Retransmissions that were sent after the newest delivered packet.
     resent: Transmissions,
-    /// `None`: no packet has time left.
+    /// Packets that the next detections judge again; `None`: no packet has time left.
     late: Option<Box<Late>>,
     /// Width of the reordering window in quarters of the smallest round trip.
     steps: u8,
@@ -72,7 +73,7 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// Forgets the connection; the memory stays.
+    /// Forgets the connection; the memory of retransmissions stays.
     pub(super) fn restart(&mut self) {
         let mut resent = std::mem::take(&mut self.resent);
         resent.clear();
@@ -321,6 +322,19 @@ mod tests {
                 rack.judge_again(board);
             }
             Step::Detect => {}
+        }
+    }
+
+    #[test]
+    fn of_a_long_window_a_detection_keeps_the_hole_and_looks_at_the_rest_once() {
+        let (mut rack, mut board) = (Rack::default(), Scoreboard::default());
+        board.restart(0, true, false);
+        (0..1000).for_each(|_| board.push(Time::ZERO, false));
+        for sequence in 1..1000 {
+            take(&mut rack, &mut board, Time::from_ticks(sequence), &Step::Deliver(sequence));
+            let (wait, _) = rack.detect(&mut board, Time::from_ticks(sequence), &NO_LIMITS);
+            assert_eq!((wait, rack.reached), (Time::from_ticks(10), sequence + 1));
+            assert_eq!(rack.late.as_ref().map(|late| late.once_sent.len()), Some(1));
         }
     }
 

@@ -44,7 +44,7 @@ pub(super) struct Scoreboard {
     search: Search,
     /// The packet that the last count of selectively acknowledged ones ended at.
     counted: u64,
-    /// Number of these below it; all others there are lost.
+    /// Number of selectively acknowledged packets below `counted`; all others below it are lost.
     sacked_below: u32,
     /// Lowest packet from which on all were sent once, and nothing else is known of them.
     untouched: u64,

@@ -24,8 +24,8 @@ impl Search {
         self.wait_again(sequence);
     }
 
-    /// Takes note of a packet that waits since its retransmission ended. It is found once one below it is lost, as in
-    /// Linux.
+    /// Takes note of a packet that waits since its retransmission ended. As in Linux, that alone does not lead back to it: a
+    /// search finds it that begins below.
     pub(super) fn wait_again(&mut self, sequence: u64) {
         let (begin, end) = self.passed;
         if (begin..end).contains(&sequence) {

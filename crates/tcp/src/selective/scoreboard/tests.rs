@@ -31,8 +31,8 @@ proptest! {
             match step {
                 Step::Send(count) => (0..count).for_each(|_| board.push(Time::ZERO, false)),
                 Step::Deliver(index) => {
- board.mark_sacked(board.una() + index);
- }
+                    board.mark_sacked(board.una() + index);
+                }
                 Step::Acknowledge(count) => {
                     for _ in 0..count {
                         board.pop();
