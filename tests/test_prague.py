@@ -38,8 +38,8 @@ def shares(document: dict[str, Any]) -> np.ndarray:
 def test_prague_keeps_the_queue_at_the_step_and_the_link_busy(flows: int) -> None:
     summary = ackclock.run(scenario("draft-prague", ["8 ms"] * flows)).summary
     (bottleneck,) = [row for row in summary["links"] if row["name"] == "bottleneck"]
-    # Ten flows that are marked at once leave 1.4% of the link.
-    assert bottleneck["utilisation_fraction"]["mean"] > (0.98 if flows == 10 else 0.999)
+    # Ten flows that are marked at once leave 0.4% of the link.
+    assert bottleneck["utilisation_fraction"]["mean"] > (0.99 if flows == 10 else 0.999)
     assert 12 < bottleneck["queue_mean_packets"]["mean"] < 25
     assert bottleneck["dropped_packets"]["mean"] == 0 < bottleneck["marked_packets"]["mean"]
 

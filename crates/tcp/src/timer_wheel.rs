@@ -111,6 +111,11 @@ impl TimerWheel {
         (self.whole_down(to) - self.whole_down(from)).max(least)
     }
 
+    /// Returns whether the timestamp of an instant is older than that of another one (Linux `tcp_tsopt_ecr_before`).
+    pub(crate) fn is_older(&self, one: Time, other: Time) -> bool {
+        self.whole_down(one) < self.whole_down(other)
+    }
+
     /// Returns a duration in whole jiffies, rounded up.
     pub(crate) fn whole(&self, duration: Time) -> Time {
         self.jiffies.map_or(duration, |jiffies| jiffies.span(jiffies.up(duration)))

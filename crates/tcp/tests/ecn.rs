@@ -151,7 +151,7 @@ fn the_next_transfer_begins_without_an_echo() {
 }
 
 /// RFC 9768 section 3.2.2.5.1: the first mark in a row is acknowledged at once, and so is the second one since the last
-/// ACK; ACE counts all of them, from 5 on, those of packets that arrive again too.
+/// ACK; ACE counts all of them, from 5 on. A packet that has arrived before is not acceptable, and does not count (section 3.2).
 #[test]
 fn accurate_acks_count_marks() {
     for linux in [false, true] {
@@ -179,7 +179,7 @@ fn accurate_acks_count_marks() {
             acks.extend(ack.map(|ack| (step - 300, ack.next - first, ack.marks.ace())));
         }
         // By Linux's rules two packets are acknowledged in any case.
-        assert_eq!(acks, [(1, 2, 6), (3, 4, 0), (5, 6, 1), (6, 6, 2)], "by Linux: {}", linux.is_some());
+        assert_eq!(acks, [(1, 2, 6), (3, 4, 0), (5, 6, 1), (6, 6, 1)], "by Linux: {}", linux.is_some());
         receiver.begin_transfer(at(400));
         let ack = receiver.on_data(at(401), first + 6, at(401), CE, 0);
         assert_eq!(ack.map(|ack| ack.marks.ace()), Some(6), "the next transfer counts from 5 again");

@@ -5,11 +5,10 @@
 //! DCTCP's reduction by half of the fraction of marks, with growth in the same round, and with a rate that does not depend
 //! on round trips below 25 ms: a virtual round trip takes the place of the real one.
 
-use base::cast::{low_u64, round_to_u64};
+use base::cast::{round_to_u64, trunc_to_u64};
 use base::Time;
 
 use super::common::{half, Common};
-use super::kernel::packets;
 use super::{AckSample, CongestionControl, Needs, Parameter, Settings, Signal, StartProgress, Window};
 use crate::State;
 
@@ -46,8 +45,13 @@ struct Progress {
     round_end: u64,
     srtt: Time,
     slow_start: bool,
-    /// The last reduction because of marks, and cwnd before it; `None` once a loss has taken its place.
-    reduced: Option<(Time, f64)>,
+    /// The last reduction because of marks, and cwnd before it; `None` once a loss has been counted from it.
+    reduced: Option<Time>,
+    before_reduction: Option<f64>,
+    /// Whether the losses of this recovery have reduced the window.
+    in_loss: bool,
+    /// cwnd with its part of a packet; in a reduction ssthresh, to which it leads. The sender has this number, rounded up.
+    exact: f64,
     /// Rate of pacing \[byte/s\].
     rate: Option<u64>,
 }
@@ -64,6 +68,9 @@ impl Progress {
         srtt: Time::ZERO,
         slow_start: true,
         reduced: None,
+        before_reduction: None,
+        in_loss: false,
+        exact: 0.0,
         rate: None,
     };
 }
@@ -125,28 +132,58 @@ impl Prague {
         (state.round_end, state.delivered, state.marked) = (ack.nxt, 0, 0);
     }
 
-    /// Grows by `increase` packets in a round trip, for packets that were not marked (section 2.4.3), in a reduction too:
-    /// there the window that it leads to grows.
-    fn grow(&self, ack: &AckSample, unmarked: u32, window: &mut Window) {
-        let grown = self.increase() * f64::from(unmarked) / window.cwnd.max(1.0);
-        match ack.state {
-            State::Cwr => window.ssthresh += grown,
-            State::Open | State::Disorder if ack.may_grow && ack.cwnd_limited => window.cwnd += grown,
-            _ => {}
+    /// Returns a window of whole packets with its part of a packet, unless somebody else has set it since.
+    fn exact(&self, whole: f64) -> f64 {
+        if self.state.exact.ceil() == whole {
+            self.state.exact
+        } else {
+            whole
         }
     }
 
-    /// Sets the rate of pacing: the window in a round trip, twice that below half of ssthresh (section 2.4.5,
+    /// Returns the whole packets of a window, rounded up, and carries the part of a packet on (section 2.4.2,
+    /// `prague_frac_cwnd_to_snd_cwnd`).
+    fn round_up(&mut self, exact: f64) -> f64 {
+        self.state.exact = exact;
+        exact.ceil()
+    }
+
+    /// Grows by `increase` packets in a round trip, for packets that were not marked (section 2.4.3), in a reduction too:
+    /// there the window that it leads to grows.
+    fn grow(&mut self, ack: &AckSample, unmarked: u32, window: &mut Window) {
+        let whole = match ack.state {
+            State::Open | State::Disorder if ack.may_grow => &mut window.cwnd,
+            State::Cwr => &mut window.ssthresh,
+            _ => return,
+        };
+        if ack.cwnd_limited {
+            let grown = self.increase() * f64::from(unmarked) / whole.max(1.0);
+            *whole = self.round_up(self.exact(*whole) + grown);
+        }
+    }
+
+    /// Returns what a loss leaves of a window. After a reduction by marks less than a round trip before, both together
+    /// leave as much as a loss alone (section 2.4.1).
+    fn after_loss(&mut self, now: Time, whole: f64) -> f64 {
+        let cwnd = self.exact(whole);
+        let state = &mut self.state;
+        state.in_loss = true;
+        let is_recent = state.reduced.is_some_and(|at| now < at + state.srtt);
+        let before = state.before_reduction.take().filter(|_| is_recent).unwrap_or(cwnd);
+        self.round_up((before * self.beta).min(cwnd).max(2.0))
+    }
+
+    /// Sets the rate of pacing: the window in a round trip, twice that below half of ssthresh (section 2.5.1,
     /// `prague_update_pacing_rate`).
     fn set_rate(&mut self, ack: &AckSample, window: &Window) {
         let microseconds = self.common.clock.microseconds(ack.srtt);
         if microseconds == 0 {
             return;
         }
-        let sent = u64::from(packets(window.cwnd).max(ack.in_flight[1]));
-        let twice = if window.cwnd < window.ssthresh / 2.0 { 2 } else { 1 };
-        let bytes = u128::from(twice * sent * u64::from(self.mss));
-        self.state.rate = Some(low_u64(bytes * 1_000_000 / u128::from(microseconds)).max(1));
+        let sent = self.exact(window.cwnd).max(f64::from(ack.in_flight[1]));
+        let twice = if window.cwnd < window.ssthresh / 2.0 { 2.0 } else { 1.0 };
+        let rate = twice * sent * f64::from(self.mss) * 1e6 / microseconds as f64;
+        self.state.rate = Some(trunc_to_u64(rate).max(1));
     }
 }
 
@@ -159,12 +196,11 @@ impl CongestionControl for Prague {
     }
 
     fn on_ack(&mut self, ack: &AckSample, window: &mut Window) {
-        if ack.state == State::Recovery {
-            if let Some((_, prior)) = self.state.reduced.take() {
-                // Section 2.4.1: a loss in the round of a reduction by marks counts from the window before that one.
-                window.ssthresh = window.ssthresh.min((prior * self.beta).max(2.0));
-            }
+        if ack.state == State::Recovery && !self.state.in_loss {
+            // A reduction by marks was going on, in which the sender does not ask.
+            window.ssthresh = self.after_loss(ack.now, window.ssthresh);
         }
+        self.state.in_loss = ack.state >= State::Recovery;
         let unmarked = ack.acked.saturating_sub(ack.marked);
         let left = self.common.slow_start.on_ack(&AckSample { acked: unmarked, ..*ack }, window);
         if left > 0 || ack.state == State::Cwr {
@@ -183,19 +219,15 @@ impl CongestionControl for Prague {
         match signal {
             Signal::Ecn => {
                 // Section 2.4.2: at once, and then not again for a virtual round trip (`prague_enter_cwr`).
-                let waits = self.state.reduced.is_some_and(|(at, _)| now < at + self.virtual_rtt());
-                if waits {
-                    return window.cwnd.max(2.0);
+                let cwnd = self.exact(window.cwnd);
+                if self.state.reduced.is_some_and(|at| now < at + self.virtual_rtt()) {
+                    return self.round_up(cwnd.max(2.0));
                 }
-                self.state.reduced = Some((now, window.cwnd));
-                (window.cwnd * (1.0 - self.state.alpha / 2.0)).max(2.0)
+                (self.state.reduced, self.state.before_reduction) = (Some(now), Some(cwnd));
+                self.round_up((cwnd * (1.0 - self.state.alpha / 2.0)).max(2.0))
             }
-            Signal::Loss => {
-                let recent = self.state.reduced.take().filter(|&(at, _)| now < at + self.state.srtt);
-                let prior = recent.map_or(window.cwnd, |(_, prior)| prior);
-                (prior * self.beta).min(window.cwnd).max(2.0)
-            }
-            Signal::Timeout => half(window),
+            Signal::Loss => self.after_loss(now, window.cwnd),
+            Signal::Timeout => self.round_up(half(window)),
         }
     }
 
@@ -225,147 +257,4 @@ impl CongestionControl for Prague {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use base::Clock;
-
-    const CLOCK: Clock = Clock::PICOSECONDS;
-
-    fn ms(milliseconds: u64) -> Time {
-        Time::from_ticks(milliseconds * 1_000_000_000)
-    }
-
-    fn control(parameters: Vec<f64>) -> Prague {
-        prague(&Settings { parameters, mss: 1000, ..Settings::linux(CLOCK) })
-    }
-
-    /// Returns an ACK at an instant with a smoothed round trip.
-    fn ack(now: Time, acked: u32, marked: u32, srtt: Time) -> AckSample {
-        AckSample { marked, srtt, ..crate::cc::tests::ack(now, acked) }
-    }
-
-    /// Returns the ACK that ends a round.
-    fn round(number: u64, ack: AckSample) -> AckSample {
-        AckSample { una: number, nxt: number + 1, ..ack }
-    }
-
-    fn pass(prague: &mut Prague, ack: &AckSample) {
-        let mut window = Window { cwnd: 50.0, ssthresh: 40.0 };
-        prague.measure(ack, &window);
-        prague.on_ack(ack, &mut window);
-    }
-
-    /// Section 2.3.2: alpha begins at 1 with the first mark, then alpha += g (fraction - alpha), once in a round.
-    #[test]
-    fn alpha_is_an_average_over_rounds() {
-        let mut prague = control(vec![0.25]);
-        pass(&mut prague, &round(0, ack(ms(0), 10, 0, ms(50))));
-        pass(&mut prague, &round(1, ack(ms(60), 10, 0, ms(50))));
-        assert_eq!(prague.state.alpha, 1.0, "no queue has marked yet");
-        pass(&mut prague, &AckSample { una: 1, ..ack(ms(100), 4, 2, ms(50)) });
-        assert_eq!(prague.state.alpha, 1.0, "the round goes on");
-        pass(&mut prague, &round(2, ack(ms(149), 6, 3, ms(50))));
-        assert_eq!(prague.state.alpha, 1.0 + 0.25 * (0.5 - 1.0));
-        pass(&mut prague, &round(3, ack(ms(200), 5, 0, ms(50))));
-        assert_eq!(prague.state.alpha, 0.875 * 0.75);
-    }
-
-    /// Section 2.4.4: the virtual round trip is 25 ms at least, and from the 500th round after slow start on.
-    #[test]
-    fn the_virtual_round_trip_comes_with_time() {
-        let mut prague = control(vec![]);
-        prague.on_ack(&round(0, ack(ms(0), 1, 0, ms(5))), &mut Window { cwnd: 10.0, ssthresh: 40.0 });
-        for number in 1..=500 {
-            assert_eq!((prague.virtual_rtt(), prague.increase()), (Time::ZERO, 1.0), "{number}");
-            pass(&mut prague, &round(number, ack(ms(number), 1, 0, ms(5))));
-        }
-        assert_eq!(prague.virtual_rtt(), ms(25));
-        assert!((prague.increase() - 0.04).abs() < 1e-12);
-        prague.measure(&ack(ms(600), 1, 0, ms(50)), &Window { cwnd: 100.0, ssthresh: 50.0 });
-        assert_eq!(prague.increase(), 1.0);
-    }
-
-    #[test]
-    fn the_virtual_round_trip_stays_in_a_reduction() {
-        let mut prague = control(vec![0.25, 0.025, 0.0]);
-        pass(&mut prague, &round(0, ack(ms(0), 1, 0, ms(5))));
-        let mut window = Window { cwnd: 20.0, ssthresh: 20.1 };
-        prague.on_ack(&AckSample { state: State::Cwr, may_grow: false, ..ack(ms(5), 2, 1, ms(5)) }, &mut window);
-        assert_eq!(prague.virtual_rtt(), ms(25));
-        let grown = 0.04 / 20.0;
-        assert!((window.ssthresh - 20.1 - grown).abs() < 1e-12, "{window:?}");
-    }
-
-    /// The average changes once in a virtual round trip, of which the rounds then are.
-    #[test]
-    fn rounds_are_virtual_round_trips_in_the_end() {
-        let mut prague = control(vec![0.25, 0.025, 0.0]);
-        let mut ended = |at, number| {
-            pass(&mut prague, &round(number, ack(ms(at), 4, 1, ms(10))));
-            prague.state.averaged
-        };
-        assert_eq!(
-            [ended(100, 1), ended(110, 2), ended(124, 3), ended(125, 4)].map(|at| at.ticks() / 1_000_000_000),
-            [100, 100, 100, 125]
-        );
-        assert_eq!(prague.state.alpha, 1.0 - 0.25 * 0.75 + 0.25 * (0.25 - (1.0 - 0.25 * 0.75)));
-    }
-
-    /// Section 2.4.2: (1 - alpha / 2) cwnd, at most once in a virtual round trip.
-    #[test]
-    fn marks_reduce_by_half_of_alpha_once_in_a_virtual_round_trip() {
-        let mut prague = control(vec![0.0625, 0.025, 0.0]);
-        prague.state = Progress { alpha: 0.2, srtt: ms(10), slow_start: false, ..Progress::START };
-        let window = Window { cwnd: 100.0, ssthresh: 50.0 };
-        let mut cut = |now| prague.on_congestion(Signal::Ecn, ms(now), &window);
-        assert_eq!([cut(1000), cut(1024), cut(1025)], [90.0, 100.0, 90.0]);
-        // The first mark of all ends slow start by half.
-        let mut first = control(vec![]);
-        first.measure(&ack(ms(10), 4, 1, ms(10)), &window);
-        assert_eq!(first.on_congestion(Signal::Ecn, ms(10), &window), 50.0);
-    }
-
-    /// Section 2.4.1: a loss in the round trip of such a reduction counts from the window before it.
-    #[test]
-    fn a_loss_takes_the_place_of_a_reduction_by_marks() {
-        let reduced = Progress { alpha: 0.2, srtt: ms(30), reduced: Some((ms(100), 100.0)), ..Progress::START };
-        let window = Window { cwnd: 90.0, ssthresh: 90.0 };
-        let cut = |now| Prague { state: reduced, ..control(vec![]) }.on_congestion(Signal::Loss, ms(now), &window);
-        assert_eq!([cut(129), cut(130)], [50.0, 45.0]);
-        // While the reduction goes on, the sender does not ask: the ACK that begins recovery shows the loss.
-        let mut prague = Prague { state: reduced, ..control(vec![]) };
-        let mut window = Window { cwnd: 95.0, ssthresh: 90.0 };
-        let lossy = AckSample { state: State::Recovery, may_grow: false, ..ack(ms(110), 1, 0, ms(30)) };
-        prague.on_ack(&lossy, &mut window);
-        assert_eq!(window.ssthresh, 50.0);
-        prague.on_ack(&lossy, &mut window);
-        assert_eq!(window.ssthresh, 50.0);
-    }
-
-    /// Section 2.4.3: growth for packets without a mark, in a reduction too.
-    #[test]
-    fn the_window_grows_for_unmarked_packets_in_a_reduction_too() {
-        let mut prague = control(vec![]);
-        let mut window = Window { cwnd: 50.0, ssthresh: 40.0 };
-        prague.on_ack(&ack(ms(10), 5, 2, ms(30)), &mut window);
-        assert_eq!(window, Window { cwnd: 50.06, ssthresh: 40.0 });
-        let mut window = Window { cwnd: 50.0, ssthresh: 40.0 };
-        let reducing = AckSample { state: State::Cwr, may_grow: false, ..ack(ms(10), 5, 0, ms(30)) };
-        prague.on_ack(&reducing, &mut window);
-        assert_eq!(window, Window { cwnd: 50.0, ssthresh: 40.1 });
-    }
-
-    /// Section 2.4.5: the window in a round trip, twice that in slow start, up to half of ssthresh.
-    #[test]
-    fn packets_are_paced() {
-        let mut prague = control(vec![]);
-        assert_eq!(prague.pacing_rate(), None);
-        prague.on_ack(&ack(ms(10), 0, 0, ms(20)), &mut Window { cwnd: 10.0, ssthresh: 5.0 });
-        assert_eq!(prague.pacing_rate(), Some(500_000));
-        prague.on_ack(&ack(ms(10), 0, 0, ms(20)), &mut Window { cwnd: 10.0, ssthresh: f64::INFINITY });
-        assert_eq!(prague.pacing_rate(), Some(1_000_000));
-        prague.on_ack(&ack(ms(10), 0, 0, ms(20)), &mut Window { cwnd: 10.0, ssthresh: 19.0 });
-        assert_eq!(prague.pacing_rate(), Some(500_000));
-        assert!(prague.needs().l4s && prague.needs().pacing);
-    }
-}
+mod tests;

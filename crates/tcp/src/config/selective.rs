@@ -44,7 +44,7 @@ axis! {
         /// The smoothed round trip and a variation of at least `min_s`, which comes down slowly (Linux
         /// `tcp_rtt_estimator`).
         Linux = "linux",
-        /// SRTT + max(G, 4 RTTVAR), and `min_s` at least: RFC 6298.
+        /// SRTT + max(G, 4 RTTVAR), and `min_s` at least; each ACK of new data restarts the timer (RFC 6298).
         Rfc6298 = "rfc6298",
     }
 }

@@ -84,8 +84,9 @@ impl EcnEcho {
         Demand { now, ..Demand::default() }
     }
 
-    /// Counts a mark, of any data packet (RFC 9768 section 3.2.2.5.1): the first one in a row is acknowledged at once, and
-    /// so is the second one since the last ACK.
+    /// Counts a mark of a packet that is acceptable (RFC 9768 section 3.2; RFC 9293 section 3.4): not of one that has
+    /// arrived before. The first mark in a row is acknowledged at once, and so is the second one since the last ACK (RFC
+    /// 9768 section 3.2.2.5.1).
     fn count(&mut self, marks: Marks) -> Demand {
         let marked = marks.has(Marks::CE);
         self.count = (self.count + u8::from(marked)) % 8;
@@ -158,21 +159,13 @@ impl Receiver {
         let is_new = sequence >= self.next;
         let Some(ecn) = self.ecn() else { return Demand::default() };
         if ecn.way == Way::Counted {
-            return ecn.count(marks);
+            return if is_new { ecn.count(marks) } else { Demand::default() };
         }
         let accepted = ecn.accept(marks);
         if is_new {
             accepted.and(ecn.check(marks))
         } else {
             accepted
-        }
-    }
-
-    /// Counts the mark of a packet before the window, if marks are counted.
-    #[cold]
-    pub(super) fn count_marks(&mut self, marks: Marks) {
-        if let Some(ecn) = self.ecn().filter(|ecn| ecn.way == Way::Counted) {
-            ecn.count(marks);
         }
     }
 

@@ -154,7 +154,7 @@ impl Journal {
     /// Reads the entries up to the number of an ACK, which expects packet `next`, and appends to `selected` what it makes known;
     /// an overtaken one makes known what was missed without it.
     pub(super) fn read(&mut self, number: u32, next: u64, selected: &mut Vec<Selected>) {
-        let left = distance(self.read, number);
+        let (left, from) = (distance(self.read, number), selected.len());
         let is_old = left > distance(self.read, self.entered);
         if is_old {
             return self.reports.iter_mut().for_each(|reports| reports.arrive_late(number, next, selected));
@@ -168,6 +168,10 @@ impl Journal {
             }
         }
         self.read_to(number, selected);
+        if selected.len() > from + 1 {
+            // A sender takes the duplicate first, and then block after block (`tcp_sacktag_write_queue`).
+            selected[from..].sort_unstable_by_key(|run| (!run.duplicate, run.first));
+        }
         self.shrink();
     }
 
@@ -182,9 +186,11 @@ impl Journal {
         reports.forget_passed();
     }
 
-    /// Reads the entries up to a number.
+    /// Reads the entries up to a number. An ACK reports a duplicate if it is the packet that arrived last (RFC 2883 section
+    /// 4; Linux `tcp_data_queue` forgets another one).
     fn read_to(&mut self, number: u32, selected: &mut Vec<Selected>) {
         let mut left = distance(self.read, number);
+        let from = selected.len();
         self.read = number;
         while left > 0 {
             let Some(entry) = self.unread.front_mut() else { break };
@@ -192,7 +198,11 @@ impl Journal {
                 Entry::Packets { first, count, duplicate } => {
                     let read = left.min(*count);
                     let end = *first + u64::from(read);
-                    selected.push(Selected { first: *first, end, duplicate: *duplicate });
+                    if selected.len() > from && selected[selected.len() - 1].duplicate {
+                        selected.pop();
+                    }
+                    let begin = if *duplicate { end - 1 } else { *first };
+                    selected.push(Selected { first: begin, end, duplicate: *duplicate });
                     (*first, *count, left) = (end, *count - read, left - read);
                     *count == 0
                 }
@@ -275,9 +285,23 @@ mod tests {
     fn packets_in_a_row_are_one_entry() {
         let mut journal = Journal::default();
         [5, 6, 7, 9, 3, 4].into_iter().for_each(|sequence| journal.enter(sequence, false));
-        [5, 6].into_iter().for_each(|sequence| journal.enter(sequence, true));
-        let expected = [run(5, 8, false), run(9, 10, false), run(3, 5, false), run(5, 7, true)];
-        assert_eq!(read(&mut journal, 8), expected);
+        // A sender takes them one after another from below.
+        assert_eq!(read(&mut journal, 6), [run(3, 5, false), run(5, 8, false), run(9, 10, false)]);
+    }
+
+    /// RFC 2883 section 4, Linux `tcp_data_queue`: an ACK that was held has room for one duplicate, and each packet that
+    /// arrives takes it away.
+    #[test]
+    fn an_ack_reports_a_duplicate_that_arrived_last() {
+        let mut journal = Journal::default();
+        let mut arrive = |packets: &[(u64, bool)]| {
+            packets.iter().for_each(|&(sequence, duplicate)| journal.enter(sequence, duplicate));
+            let number = journal.entered();
+            read(&mut journal, number)
+        };
+        assert_eq!(arrive(&[(9, false), (3, true), (5, true), (6, true)]), [run(6, 7, true), run(9, 10, false)]);
+        assert_eq!(arrive(&[(11, false), (3, true), (12, false)]), [run(11, 12, false), run(12, 13, false)]);
+        assert_eq!(arrive(&[(3, true)]), [run(3, 4, true)]);
     }
 
     #[test]

@@ -107,6 +107,12 @@ impl Selective {
         for run in selected {
             self.take_in_selected(now, run, ack.next, seen);
         }
+        if let Some(late) = seen.lowest_late.take() {
+            // A packet sent once filled a hole (Linux `tcp_sacktag_write_queue`).
+            if self.state != State::Loss || self.undo.marker.is_some() {
+                self.observe_reordering(late, self.board.highest_sacked());
+            }
+        }
         self.remove_acknowledged(now, ack, seen);
         let blocks = !ack.selected.is_empty() || (self.rules.config.sack && self.board.sacked() > 0);
         seen.plain = seen.una_advanced && !seen.marked && !blocks;
@@ -114,9 +120,9 @@ impl Selective {
         seen.control_rtt = sampled.map(|(_, control)| control);
         seen.restarts_timer = seen.acked || self.was_sent_after_head(sampled, seen);
         if let Some(late) = seen.lowest_late.filter(|_| self.rules.config.sack) {
-            // A packet sent once filled a hole below what had been acknowledged before this ACK (Linux `prior_fack`).
+            // It did so cumulatively, below what had been acknowledged before this ACK (Linux `prior_fack`).
             if late < highest {
-                self.observe_reordering(late, highest.max(self.board.highest_sacked()));
+                self.observe_reordering(late, self.board.highest_sacked());
             }
         }
         if let Some((_, _, before)) = seen.newest {
@@ -237,7 +243,8 @@ impl Selective {
             seen.note_late(sequence);
             seen.original |= sequence < self.high;
         }
-        let spurious = marks.ever_retransmitted() && self.rules.config.timestamps && ack.echo < sent;
+        let spurious =
+            marks.ever_retransmitted() && self.rules.config.timestamps && self.rules.wheel.is_older(ack.echo, sent);
         if !marks.sacked() && !spurious && self.rules.config.sack {
             self.rack.deliver(now, sequence, segment, self.min_rtt.get());
         }

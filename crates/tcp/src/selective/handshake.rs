@@ -18,6 +18,7 @@ impl Selective {
         if is_known {
             let sample = if repeated > 0 { self.rules.wheel.elapsed(now - rtt, now) } else { rtt };
             self.take_sample(now, sample, sample);
+            self.rack.begin(rtt);
         } else {
             self.control.on_unmeasured_handshake();
         }

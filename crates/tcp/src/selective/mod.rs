@@ -23,6 +23,8 @@ mod rtt;
 mod rules;
 mod scoreboard;
 mod search;
+#[cfg(test)]
+mod tests;
 mod timers;
 mod transmission;
 mod undo;

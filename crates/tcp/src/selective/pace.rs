@@ -213,7 +213,7 @@ impl Selective {
             return false;
         }
         let room = room.min(MOST_IN_FLIGHT + 1);
-        let (wait, latest, mut left) = (self.least_probe_wait(), self.head_timeout(), room);
+        let (wait, latest, mut left) = (self.least_probe_wait(), self.expiry(), room);
         while left > 0 && self.pacer.release < expiry && actions.is_quiet(self.pacer.release) {
             let now = self.pacer.release;
             expiry = latest.min(now + wait);

@@ -80,6 +80,11 @@ impl Rack {
         *self = Rack { resent, ..Rack::default() };
     }
 
+    /// Takes the round trip of the handshake, that of a SYN (`tcp_rack_advance`).
+    pub(super) fn begin(&mut self, rtt: Time) {
+        self.rtt = rtt;
+    }
+
     /// Takes note of the delivery of a packet (`tcp_rack_advance`). That of a retransmission within less than the
     /// smallest round trip may be that of the original.
     pub(super) fn deliver(&mut self, now: Time, sequence: u64, segment: &Segment, min_rtt: Time) {

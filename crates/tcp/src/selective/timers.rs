@@ -7,7 +7,7 @@ use super::{Selective, SenderEvent, State};
 use crate::actions::{Actions, LossCause};
 use crate::cc::Signal;
 use crate::timer_wheel::TimerWheel;
-use crate::SelectiveConfig;
+use crate::{SelectiveConfig, TimeoutRules};
 
 /// The event that the timer waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,15 +104,17 @@ impl Selective {
         }
     }
 
-    /// Starts the retransmission timer; it goes on from the first packet's transmission where another timer ran
-    /// meanwhile (Linux `tcp_rearm_rto`).
+    /// Starts the retransmission timer; by Linux's rules it goes on from the first packet's transmission where another timer
+    /// ran meanwhile, for a jiffy at least (`tcp_rearm_rto`).
     pub(super) fn restart_rto(&mut self, now: Time) {
         if self.board.outstanding() == 0 {
             return self.timer.stop();
         }
-        let deadline = match self.timer.kind {
-            Some(Kind::Probe | Kind::Reordering) => self.head_timeout().max(now),
-            Some(Kind::Timeout) | None => now + self.timer.rto,
+        let other = matches!(self.timer.kind, Some(Kind::Probe | Kind::Reordering));
+        let deadline = if other && self.rules.config.rto.rules == TimeoutRules::Linux {
+            self.expiry().max(now + Time::from_ticks(1))
+        } else {
+            now + self.timer.rto
         };
         self.timer.start(now, Kind::Timeout, deadline + self.pacing_delay(now));
     }
@@ -128,9 +130,15 @@ impl Selective {
         self.timer.start(now, Kind::Reordering, now + wait);
     }
 
-    /// Returns when the first packet's retransmission timeout expires.
-    pub(super) fn head_timeout(&self) -> Time {
-        self.board.head().map_or(Time::NEVER, |head| head.sent + self.timer.rto)
+    /// Returns when the retransmission timeout expires: from the first packet's transmission on (Linux
+    /// `tcp_rto_delta_us`), or from the last ACK on if that came later (RFC 6298 (5.3)).
+    pub(super) fn expiry(&self) -> Time {
+        let Some(head) = self.board.head() else { return Time::NEVER };
+        let since = match self.rules.config.rto.rules {
+            TimeoutRules::Linux => head.sent,
+            TimeoutRules::Rfc6298 => head.sent.max(self.heard),
+        };
+        since + self.timer.rto
     }
 
     /// Returns whether tail loss probes are sent.
@@ -168,7 +176,7 @@ impl Selective {
 
     /// Schedules a tail loss probe after packets were sent; returns whether the state allows one.
     pub(super) fn schedule_probe_after_sending(&mut self, now: Time) -> bool {
-        let latest = self.head_timeout();
+        let latest = self.expiry();
         self.schedule_probe(now, latest)
     }
 

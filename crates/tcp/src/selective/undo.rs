@@ -84,7 +84,7 @@ impl Selective {
 
     /// Returns whether the ACK echoes a stamp from before the first retransmission, of which there is one.
     pub(super) fn is_echo_of_original(&self, ack: &Ack<'_>) -> bool {
-        self.rules.config.timestamps && ack.echo < self.undo.first_retransmission
+        self.rules.config.timestamps && self.rules.wheel.is_older(ack.echo, self.undo.first_retransmission)
     }
 
     fn may_undo(&self, ack: &Ack<'_>) -> bool {

@@ -70,8 +70,10 @@ struct Bbr3 {
     aggregation: Aggregation,
     output: Output,
     saved: Saved,
-    /// Whether lost packets are repaired (`InLossRecovery()`).
+    /// Whether lost packets are repaired (`InLossRecovery()`), and whether it is so without an expiry of the timer (fast
+    /// recovery).
     repairs: bool,
+    in_fast_recovery: bool,
     /// Whether it starts again after the application had nothing to send (`BBR.idle_restart`).
     restarts: bool,
     /// Whether the network marked a packet, to which there is no response yet.
@@ -146,6 +148,7 @@ impl Bbr3 {
             output: Output::START,
             saved: Saved::START,
             repairs: false,
+            in_fast_recovery: false,
             restarts: false,
             marked: false,
         }
@@ -169,13 +172,13 @@ impl Bbr3 {
 
     /// Returns the packets that fill the path at the bandwidth in use (`BBR.bdp`).
     fn bdp(&self) -> f64 {
-        self.fill(self.bandwidth)
+        self.fill(self.bandwidth, 1.0)
     }
 
-    /// Returns the packets that fill the path, or the initial window before the first round trip (`BDPMultiple()`,
-    /// 5.6.4.2).
-    fn fill(&self, bandwidth: f64) -> f64 {
-        self.round_trip.smallest.map_or(self.output.initial_window, |rtt| bandwidth * rtt as f64 / SECOND)
+    /// Returns the packets that fill the path, times a gain; before the first round trip the initial window
+    /// (`BDPMultiple()`, 5.6.4.2).
+    fn fill(&self, bandwidth: f64, gain: f64) -> f64 {
+        self.round_trip.smallest.map_or(self.output.initial_window, |rtt| gain * (bandwidth * rtt as f64 / SECOND))
     }
 
     /// Returns the packets that are to be in flight: those that fill the path, unless congestion cut cwnd
@@ -192,6 +195,7 @@ impl Bbr3 {
     /// Follows the sender into loss recovery and out of it, where cwnd is restored (5.6.4.4).
     fn follow(&mut self, state: State, window: &mut Window) {
         let repaired = std::mem::replace(&mut self.repairs, state >= State::Recovery);
+        self.in_fast_recovery = state == State::Recovery;
         if repaired && !self.repairs {
             window.cwnd = self.output.restored(window.cwnd);
         }
@@ -223,7 +227,7 @@ impl CongestionControl for Bbr3 {
             // `OnEnterFastRecovery()`, `OnEnterRTO()`, 5.6.4.4; a loss that a probe repaired counts as well (5.5.10.3).
             Signal::Loss | Signal::Timeout => {
                 self.save(window.cwnd);
-                self.repairs = true;
+                (self.repairs, self.in_fast_recovery) = (true, signal == Signal::Loss);
                 self.note_loss(window.cwnd);
             }
         }
@@ -231,7 +235,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn on_timeout(&mut self, _now: Time, _nxt: u64) {
-        self.repairs = true;
+        (self.repairs, self.in_fast_recovery) = (true, false);
     }
 
     fn on_lost(&mut self, lost: &Lost, window: &Window) {

@@ -85,7 +85,7 @@ impl Bbr3 {
     /// Returns whether a whole round in fast recovery had many losses, in many places (`CheckStartupHighLoss()`, 5.3.1.3).
     fn loses_much(&self, sample: &Sample) -> bool {
         let in_many_places = self.deliveries.round_starts && self.ranges.count >= FULL_RANGES;
-        self.repairs && in_many_places && self.is_too_high(sample.sent_with, sample.lost)
+        self.in_fast_recovery && in_many_places && self.is_too_high(sample.sent_with, sample.lost)
     }
 
     /// Takes the path to be full as too much is lost: what it delivers is what it holds.

@@ -43,7 +43,7 @@ impl Bbr3 {
     pub(super) fn lose(&mut self, packet: &Lost, cwnd: f64) {
         self.ranges.count(packet.sequence);
         self.note_loss(cwnd);
-        if self.phase == Phase::Startup && self.repairs && !self.selective {
+        if self.phase == Phase::Startup && self.in_fast_recovery && !self.selective {
             // 5.3.1.3: one loss of a round trip is all that is found.
             self.fill_by_loss();
         }

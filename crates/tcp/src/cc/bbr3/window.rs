@@ -122,18 +122,19 @@ impl Bbr3 {
 
     /// Returns the volume that fills the path, times a gain (`Inflight()`).
     pub(super) fn volume(&self, bandwidth: f64, gain: f64) -> f64 {
-        self.quantize(gain * self.fill(bandwidth))
+        self.quantize(self.fill(bandwidth, gain))
     }
 
     /// Returns the window of ProbeRTT (`ProbeRTTCwnd()`, 5.6.4.5).
     pub(super) fn probe_rtt_window(&self) -> f64 {
-        (Phase::ProbeRtt.window_gain() * self.bdp()).max(LEAST_WINDOW)
+        self.fill(self.bandwidth, Phase::ProbeRtt.window_gain()).max(LEAST_WINDOW)
     }
 
     /// Sets the window: towards the volume of the phase, at most by what an ACK delivers, and within the bounds
     /// (`SetCwnd()`, 5.6.4.6).
     pub(super) fn update_window(&mut self, acked: f64, window: &mut Window) {
-        let most = self.quantize(self.phase.window_gain() * self.bdp() + self.aggregation.packets());
+        let fill = self.fill(self.bandwidth, self.phase.window_gain());
+        let most = self.quantize(fill + self.aggregation.packets());
         if self.pipe.reached {
             window.cwnd = (window.cwnd + acked).min(most);
         } else if window.cwnd < most || (self.delivered as f64) < self.output.initial_window {

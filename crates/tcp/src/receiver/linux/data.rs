@@ -77,7 +77,7 @@ impl Receiver {
         }
         let (before, rules) = (self.next, self.linux_rules()?);
         if sequence + 1 < rules.acked {
-            return self.answer_before_window(sequence, marks);
+            return self.answer_before_window(sequence);
         }
         rules.sample_rtt(now, stamp, echo_age);
         if sequence <= rules.acked && stamp >= self.echo {
@@ -114,10 +114,9 @@ impl Receiver {
 
     /// Answers a packet before the window (`tcp_send_dupack`).
     #[cold]
-    fn answer_before_window(&mut self, sequence: u64, marks: Marks) -> Option<Acknowledgment> {
+    fn answer_before_window(&mut self, sequence: u64) -> Option<Acknowledgment> {
         self.linux_rules()?.enter_quick(MOST_QUICK);
         self.report(sequence);
-        self.count_marks(marks);
         self.acknowledge_by_linux(false)
     }
 

@@ -85,6 +85,14 @@ fn the_window_grows_by_what_is_acknowledged() {
     assert_eq!(cwnd(&startup, 300.0, 2.0), 302.0);
 }
 
+/// 5.6.4.2: whatever the gain, the path is taken to hold the initial window before the first round trip.
+#[test]
+fn no_gain_applies_to_the_initial_window() {
+    let bbr = Bbr3::new(KernelClock::new(Clock::PICOSECONDS), 1000.0, true);
+    assert_eq!((bbr.fill(1000.0, 2.0), bbr.probe_rtt_window()), (10.0, 10.0));
+    assert_eq!(cruising().fill(1000.0, 2.0), 200.0);
+}
+
 /// 5.6.3, 5.5.8.1: a millisecond of the rate, two packets at least and 64 KiB at most; three times that is in flight.
 #[test]
 fn slow_and_fast_flows_have_room_for_the_bursts_of_hosts() {

@@ -91,6 +91,19 @@ fn without_selective_acknowledgment_one_loss_ends_startup() {
     }
 }
 
+/// 5.3.1.3: a packet that the timer repairs is not lost in fast recovery.
+#[test]
+fn an_expiry_of_the_timer_does_not_end_startup() {
+    let last_of_a_write = |number: u64, _| if number == 29 { Fate::IsLost } else { Fate::Passes };
+    let path = Path { fate: Box::new(last_of_a_write), ..Path::default() };
+    let mut flow = Flow::with(path, |config| config.sack = false);
+    flow.supply(10, 1.0);
+    flow.go_on(4.0);
+    assert_eq!(flow.losses(), (1, 1));
+    assert!(flow.steps.iter().any(|step| step.state == State::Loss));
+    assert_eq!((flow.last().bbr.pipe.reached, flow.phases().len()), (false, 1), "{:?}", flow.phases());
+}
+
 /// A.3, 5.3.2: at half of the bandwidth, until the BDP is in flight.
 #[test]
 fn drain_ends_when_the_queue_is_empty() {

@@ -4,6 +4,7 @@ use super::super::cycle::Feedback;
 use super::super::{Bbr3, Phase, Sample};
 use super::rules::{cruising, sample};
 use crate::cc::{Lost, Window};
+use crate::State;
 
 fn window() -> Window {
     Window { cwnd: 200.0, ssthresh: 1.0 }
@@ -39,8 +40,9 @@ fn a_rate_that_grows_by_less_than_a_quarter_is_a_plateau() {
 /// 5.3.1.3: six ranges, more than 2% of what was in flight, and a full round in fast recovery.
 #[test]
 fn startup_ends_by_many_losses_in_six_places_alone() {
-    let ends = |ranges: u64, lost: f64, [repairs, round]: [bool; 2]| {
-        let mut bbr = Bbr3 { phase: Phase::Startup, repairs, ..cruising() };
+    let ends = |ranges: u64, lost: f64, state: State, round: bool| {
+        let mut bbr = Bbr3 { phase: Phase::Startup, ..cruising() };
+        bbr.follow(state, &mut window());
         bbr.pipe.reached = false;
         bbr.deliveries.round_starts = round;
         // Each range has two packets.
@@ -48,9 +50,11 @@ fn startup_ends_by_many_losses_in_six_places_alone() {
         bbr.check_startup(&Sample { lost, ..sample(1.0, 1.0) }, &mut window());
         bbr.phase == Phase::Drain
     };
-    assert!(ends(6, 3.0, [true, true]));
-    assert!(!ends(5, 3.0, [true, true]) && !ends(6, 2.0, [true, true]));
-    assert!(!ends(6, 3.0, [false, true]) && !ends(6, 3.0, [true, false]));
+    assert!(ends(6, 3.0, State::Recovery, true));
+    assert!(!ends(5, 3.0, State::Recovery, true) && !ends(6, 2.0, State::Recovery, true));
+    assert!(!ends(6, 3.0, State::Recovery, false) && !ends(6, 3.0, State::Disorder, true));
+    // Packets that an expiry of the timer made lost are repaired, and not in fast recovery.
+    assert!(!ends(6, 3.0, State::Loss, true));
 }
 
 /// 5.3.3.1: the BDP, and 0.85 times the long-term bound.
