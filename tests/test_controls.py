@@ -438,6 +438,28 @@ def test_a_method_whose_code_would_never_run_is_refused_at_the_start(control: An
     assert f'controllers["mine"]: {said}allowed methods without yield and async' in str(caught.value)
 
 
+class NoMethod(Fixed):
+    on_ack = 5  # type: ignore[assignment]
+
+
+def test_a_method_that_is_none_is_refused_at_the_start() -> None:
+    with pytest.raises(ArgumentError, match=r"has something else where a method belongs; given NoMethod\.on_ack = 5; "):
+        ackclock.run(one_flow("mine"), controllers={"mine": NoMethod})
+
+
+class FailsLate(Fixed):
+    def on_ack(self, ack: AckSample) -> None:
+        if ack.now > 1.0:
+            raise RuntimeError("boom")
+
+
+def test_an_error_in_a_sweep_names_the_point() -> None:
+    with pytest.raises(EngineError) as caught:
+        ackclock.sweep(one_flow("mine"), {"link.wire.rate": ["8 Mbit/s"]}, controllers={"mine": FailsLate})
+    assert re.match(r'at link\.wire\.rate = "8 Mbit/s": flow "flow" at .* RuntimeError: boom', str(caught.value))
+    assert isinstance(caught.value.__cause__, RuntimeError)
+
+
 class ReturnsWindow(Fixed):
     def on_ack(self, ack: AckSample) -> Any:
         return self.cwnd + 1

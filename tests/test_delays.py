@@ -366,6 +366,30 @@ def test_no_ack_waits_longer_than_a_full_buffer_takes(tcp: str, ack: int, longes
     assert 20 * ack * 8 / 150e3 < back["queueing_max_s"]["mean"] < back["drain_s"]
 
 
+@pytest.mark.parametrize("handshake", ["tcp", "tls"])
+def test_no_hello_waits_longer_than_a_full_buffer_takes(handshake: str) -> None:
+    """Twelve transfers that begin together: their SYN-ACKs of 60 B, or hellos of 1500 B, meet on the way back."""
+    document = {
+        "link": [{"name": "line", "rate": "10 Mbit/s", "reverse": {"rate": "1 Mbit/s", "buffer": "20 pkt"}}],
+        "flow": [{"path": ["line"], "count": 12, "size": "2 pkt", "tcp": {"sack": False, "handshake": handshake}}],
+        "run": {"duration": "10 s"},
+    }
+    back = row(ackclock.run(document), "link", "line.reverse")
+    longest = 1500 if handshake == "tls" else 76
+    assert back["drain_s"] == pytest.approx(20 * longest * 8 / 1e6)
+    assert back["queueing_max_s"]["mean"] < back["drain_s"]
+    assert handshake == "tcp" or back["queueing_max_s"]["mean"] > 20 * 76 * 8 / 1e6
+
+
+def test_what_waits_alone_waits_for_the_packet_in_transmission_too() -> None:
+    """A buffer of 3100 B next to the packet in transmission: a ping takes what a packet leaves."""
+    link = {"name": "line", "rate": "1 Mbit/s", "delay": "10 ms", "buffer": "3100 B", "counting": "waiting"}
+    ping = {"name": "ping", "path": ["line"], "traffic": {"kind": "ping", "interval": "7 ms"}}
+    document = {"link": [link], "flow": [{"name": "bulk", "path": ["line"]}, ping], "run": {"duration": "60 s"}}
+    line = row(ackclock.run(document), "link", "line")
+    assert 3100 * 8 / 1e6 < line["queueing_max_s"]["mean"] <= line["drain_s"]
+
+
 def test_a_precision_of_delays_needs_delays() -> None:
     wanted = {"run.precision": {"quantity": "link.line.queueing_p95", "within": "5%"}}
     with pytest.raises(ackclock.ScenarioError, match="delays"):

@@ -129,6 +129,22 @@ def test_cubic_needs_less_than_half_of_reno_s_buffer(rate: float) -> None:
     assert used["linux-reno"] < 0.96
 
 
+@pytest.mark.parametrize(("sizes", "is_busy"), [("10 MiB", False), ("20 MiB", True)])
+def test_a_socket_buffer_that_recoveries_fill_is_warned_of(sizes: str, *, is_busy: bool) -> None:
+    """2500 packets fill path and buffer, 4250 are needed in a recovery; 10 MiB hold 3600, received, or 2600, sent."""
+    document = path("linux-cubic", 1, 200, 90, buffer="1000 pkt")
+    document["flow"][0]["tcp"] = {"preset": "linux-cubic", "receive_buffer_max": sizes, "send_buffer_max": sizes}
+    document["run"] = {"duration": "200 s", "warmup": "40 s"}
+    found = applicable(document, "lone-buffer")
+    warned = [text for text in found.warnings if "each recovery takes 4,252 packets of the send buffer" in text]
+    assert bool(warned) is not is_busy
+    assert not any("run.warmup" in text for text in found.warnings)
+    pair = pairs(document, "lone-buffer")["utilisation_fraction"]
+    assert (pair.simulated > 0.999) is is_busy
+    document["run"]["warmup"] = "0 s"
+    assert any("run.warmup is 0" in text for text in applicable(document, "lone-buffer").warnings)
+
+
 def test_the_prediction_says_which_buffer_always_keeps_the_link_busy() -> None:
     found = applicable(path("linux-cubic", 1, 50, 40, buffer="40 pkt"), "lone-buffer")
     wanted = next(number.value for number in found.numbers if number.key == "full_buffer_packets")

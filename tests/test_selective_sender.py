@@ -120,6 +120,7 @@ def test_advice_simulates_it(preset: str) -> None:
             'linux-cubic with another ecn ("classic"), handshake ("tls"), close ("tcp")',
         ),
         ({"preset": "linux-cubic", "write_size": "2 kB"}, "linux-cubic with another write_size"),
+        ({"preset": "linux-cubic", "sack": False}, "linux-cubic with another sack"),
         (
             {"preset": "newreno-ns2", "initial_window": "3 pkt", "rto": {"min": "1 s"}},
             "newreno-ns2 with another initial_window, rto.min",

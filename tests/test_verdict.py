@@ -497,6 +497,37 @@ def test_a_full_buffer_of_packets_drains_as_the_packets_that_crossed_it() -> Non
     assert "a full buffer of" not in ackclock.run(scenario).summary["verdict"]
 
 
+def test_what_no_queue_explains_is_not_said_to_be_the_queues() -> None:
+    """A transfer of one packet at the side of a full queue, whose ACK the receiver delays by 200 ms."""
+    link = {"name": "line", "rate": "20 Mbit/s", "delay": "20 ms", "buffer": "60 pkt"}
+    tcp = {"preset": "newreno-rfc6582", "ack_every": 2, "ack_delay": "200 ms"}
+    short = {"name": "short", "path": ["line"], "start": "2 s", "size": "1 pkt", "tcp": tcp}
+    document = {"link": [link], "flow": [{"name": "bulk", "path": ["line"]}, short], "run": {"duration": "20 s"}}
+    found = ackclock.run(document, picture=False)
+    (trip,) = [flow["rtt_mean_s"]["mean"] for flow in found.summary["flows"] if flow["name"] == "short"]
+    assert trip > 0.25
+    assert "queues make" not in found.summary["verdict"]
+    link["buffer"] = "200 pkt"
+    text = ackclock.run(document, picture=False).summary["verdict"]
+    said = re.search(
+        r"queues make about ([0-9.]+) ms of the round trips of short of ([0-9.]+) ms, on a path of 4", text
+    )
+    assert said is not None
+    assert float(said[1]) < 120.0
+    assert float(said[2]) > 200.0
+
+
+def test_needless_reductions_are_not_called_losses() -> None:
+    """The path's delay rises by 900 ms at times, and the timer takes what is late for lost."""
+    steps = [["0 s", "0 ms"], ["3 s", "900 ms"], ["6 s", "0 ms"], ["9 s", "900 ms"]]
+    link = {"name": "line", "rate": "1 Gbit/s", "delay": "10 ms", "delay_process": {"kind": "steps", "steps": steps}}
+    text = ackclock.run(
+        {"link": [link], "flow": [{"path": ["line"]}], "run": {"duration": "15 s"}}, picture=False
+    ).summary["verdict"]
+    assert text.startswith("reductions for packets that were not lost leave even the busiest link, line, idle")
+    assert "no packet was dropped" in text
+
+
 def test_queues_are_told_apart_from_a_path_whose_delay_changes() -> None:
     """Steps of 0 and 200 ms on 10 ms: most of a long round trip is the path's."""
     delay = {"kind": "steps", "steps": [["0 s", "0 s"], ["1 s", "200 ms"]]}

@@ -213,6 +213,9 @@ def _check_class(place: str, found: object) -> None:
             Fault(place, f"lacks {missing}", found.__qualname__, f"{allowed} with all abstract methods")
         )
     for name in _METHODS:
+        if not callable(getattr(found, name)):
+            given = f"{found.__qualname__}.{name} = {repr(getattr(found, name))[:100]}"
+            raise ArgumentError(Fault(place, "has something else where a method belongs", given, "a method"))
         kind = _not_run(getattr(found, name))
         if kind is not None:
             given = f"{found.__qualname__}.{name}"

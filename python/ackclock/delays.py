@@ -6,6 +6,7 @@ needed beyond that, from a histogram.
 """
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from ackclock.paths import changing_rates, empty_round_trip_s
 from ackclock.quantities import BUCKET_ERROR, FLOW_DELAYS, LINK_DELAYS, PERCENTILES
 from ackclock.replication import Columns, Replication
 from ackclock.scenario import Element, Resolved
+from ackclock.scenario.resolved_buffers import ByteBuffer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,26 +114,33 @@ def drain_s(resolved: Resolved) -> list[float | None]:
     Returns
     -------
     list of float or None
-        A time for each element [s], by the largest packet that crosses it, ACKs with all their SACK blocks, where the
-        buffer counts packets; None without a limit or a rate, and where the rate changes.
+        A time for each element [s], by the largest packet that crosses it, ACKs with all their SACK blocks and hellos
+        of TLS, where the buffer counts packets; None without a limit or a rate, and where the rate changes.
     """
-    largest = [0] * len(resolved.elements)
+    largest, least = [0] * len(resolved.elements), [inf] * len(resolved.elements)
     for flow in resolved.flows:
         for element in flow.path:
             largest[element] = max(largest[element], flow.packet_bytes)
+            least[element] = min(least[element], flow.packet_bytes)
         for element in flow.return_path:
             one_length = resolved.elements[element].kind == "private-link"
             answer = flow.answer_bytes if one_length else flow.longest_answer_bytes
-            largest[element] = max(largest[element], answer)
-    return [_drain_s(element, size) for element, size in zip(resolved.elements, largest, strict=True)]
+            largest[element] = max(largest[element], answer, flow.handshake_answer_bytes)
+            least[element] = min(least[element], flow.answer_bytes)
+    found = zip(resolved.elements, largest, least, strict=True)
+    return [_drain_s(element, int(longest), int(min(shortest, longest))) for element, longest, shortest in found]
 
 
-def _drain_s(element: Element, largest_bytes: int) -> float | None:
+def _drain_s(element: Element, largest_bytes: int, least_bytes: int) -> float | None:
     if element.kind not in ("link", "private-link") or element.buffer is None or element.rate_bps is None:
         return None
     if element.rate_process is not None:
         return None
-    return element.buffer.capacity_bytes(largest_bytes) * 8.0 / element.rate_bps
+    held = element.buffer.capacity_bytes(largest_bytes)
+    if isinstance(element.buffer, ByteBuffer) and element.counting == "waiting":
+        # The smallest packet takes the last bytes, and the largest one is in transmission, which does not count.
+        held += largest_bytes - least_bytes
+    return held * 8.0 / element.rate_bps
 
 
 def delay_frame(resolved: Resolved, replications: Sequence[Replication]) -> "pd.DataFrame | None":

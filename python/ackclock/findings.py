@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 from ackclock.active import active_time, is_late
 from ackclock.fairness import Share, least_equal
-from ackclock.paths import delay_processes, empty_round_trip_s
+from ackclock.paths import empty_round_trip_s
 from ackclock.scenario import Element, Resolved, ResolvedFlow
 from ackclock.scenario.copies import described_name
 from ackclock.socket_buffers import buffer_limit, first_buffer_limit
-from ackclock.waiting import capacity, longest_outage_s, longest_pipe, longest_wait, mean_drain_s
+from ackclock.waiting import capacity, longest_outage_s, longest_pipe, longest_wait, mean_drain_s, queued_round_trip
 
 Row = Mapping[str, Any]
 
@@ -200,7 +200,9 @@ def _bottlenecks(run: _Run) -> Iterator[Finding]:
         for flow, row in run.rows
     )
     kind: Kind = "idle-after-losses" if slowed else "idle"
-    yield Finding(kind, busiest["name"], {"utilisation_fraction": _use(busiest), **run.active})
+    needless = not any(_gone(link) for link in run.links) and any(_needless(row) for row in run.flows)
+    numbers = {"utilisation_fraction": _use(busiest), "needless": float(needless), **run.active}
+    yield Finding(kind, busiest["name"], numbers)
 
 
 def _losses(run: _Run) -> Iterator[Finding]:
@@ -218,6 +220,11 @@ def _losses(run: _Run) -> Iterator[Finding]:
 def _repairs(flow: Row) -> float:
     """Count the times that a flow repaired losses."""
     return mean(flow, "timeouts") + mean(flow, "fast_retransmits")
+
+
+def _needless(flow: Row) -> float:
+    """Count the times that a flow repaired losses that were none."""
+    return mean(flow, "spurious_timeouts") + mean(flow, "spurious_fast_retransmits")
 
 
 def _recoveries(run: _Run) -> Iterator[Finding]:
@@ -294,7 +301,7 @@ def _queues(run: _Run) -> Iterator[Finding]:
     )
     if not (empty > 0.0 and measured >= LONG_QUEUE * empty):
         return
-    yield Finding("long-queue", name, {"round_trip_s": measured, **numbers})
+    yield Finding("long-queue", name, numbers)
     for element, row in run.serving:
         pipe = longest_pipe(run.resolved, element)
         if _use(row) >= ENOUGH and pipe is not None and capacity(element, pipe[1]) > OVERSIZED * pipe[0] + SPARE:
@@ -302,17 +309,12 @@ def _queues(run: _Run) -> Iterator[Finding]:
 
 
 def _round_trip(run: _Run, flow: ResolvedFlow, row: Row) -> tuple[float, float, dict[str, float], str]:
-    """Give a round trip, the same without queues, the numbers that say so, and the flow's name.
-
-    Where the path's delay changes, the waits at its links are what queues add to the round trip.
-    """
-    measured, empty = mean(row, "rtt_mean_s"), empty_round_trip_s(run.resolved, flow)
-    numbers = {"empty_round_trip_s": empty}
-    if delay_processes(run.resolved, flow):
-        # A mean over the packets of all flows can be more than this flow's.
-        waited = min(measured - empty, sum(mean(run.links[index], "queueing_mean_s") for index in flow.crossed))
-        empty, numbers["queueing_s"] = measured - waited, waited
-    return measured, empty, numbers, flow.name
+    """Give a round trip with queues and without, the numbers that say so, and the flow's name."""
+    crossed = [run.links[index] for index in flow.crossed]
+    waits = [(mean(link, "queueing_mean_s"), mean(link, "queueing_max_s")) for link in crossed]
+    known = any((link["queueing_max_s"] or {}).get("mean") is not None for link in crossed)
+    trip = queued_round_trip(run.resolved, flow, mean(row, "rtt_mean_s"), waits if known else None)
+    return *trip, flow.name
 
 
 def _drain_times(run: _Run) -> Iterator[Finding]:

@@ -67,6 +67,6 @@ def print_sweep(  # noqa: PLR0913  one argument an option
     typer.echo()
     for warning, count in planned.warnings.items():
         typer.echo(f"Warning (at {count} of {len(planned.points)} points): {warning}")
-    typer.echo(f"{ran.points} points ({ran.points - ran.computed} cached)")
+    typer.echo(f"{ran.points} point{'s' * (ran.points != 1)} ({ran.points - ran.computed} cached)")
     tables = f"Tables: {out / 'flows.csv'}, {out / 'links.csv'}"
     typer.echo(f"Data: {out / 'sweep.nc'}\n{tables}\nPicture: {out / 'picture.png'}")

@@ -165,7 +165,8 @@ def _busy(_all: _Found, links: Sequence[Finding]) -> Iterator[str]:
 
 
 def _idle_after_losses(_all: _Found, links: Sequence[Finding]) -> Iterator[str]:
-    yield f"losses leave even the busiest link, {links[0].element}, idle most of the time: {_used(links[0])}"
+    why = "reductions for packets that were not lost leave" if links[0].numbers["needless"] else "losses leave"
+    yield f"{why} even the busiest link, {links[0].element}, idle most of the time: {_used(links[0])}"
 
 
 def _idle(_all: _Found, links: Sequence[Finding]) -> Iterator[str]:
@@ -312,7 +313,8 @@ def _long_queue(found: _Found, flows: Sequence[Finding]) -> Iterator[str]:
     text = f"queues make {whose} {whole} on a path of {empty}"
     if "queueing_s" in trips:
         added = seconds(trips["queueing_s"])
-        text = f"queues make about {added} of {whose} of {whole}, on a path of changing delay, {empty} at least"
+        path = f"a path of changing delay, {empty} at least" if trips["delay_changes"] else f"a path of {empty}"
+        text = f"queues make about {added} of {whose} of {whole}, on {path}"
     oversized = found.of("oversized-buffer")
     yield text if not oversized else f"{text}: {_named(oversized)} {_has(oversized)} more buffer than TCP needs"
 

@@ -36,6 +36,42 @@ def capacity(element: Element, packet_bytes: float) -> float:
     return inf if found is None else found
 
 
+def queued_round_trip(
+    resolved: Resolved, flow: ResolvedFlow, measured_s: float, waits_s: Sequence[tuple[float, float]] | None
+) -> tuple[float, float, dict[str, float]]:
+    """Compare a flow's round trip with that of its path without queues.
+
+    Where the path's delay changes, or where no wait explains the round trip, as a receiver delays its ACKs, the waits
+    at its links are what queues add to it.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario that was run.
+    flow : ResolvedFlow
+        A TCP flow.
+    measured_s : float
+        Its mean round trip [s].
+    waits_s : sequence of (float, float), optional
+        The mean wait at each element that it crosses, and the longest one [s]; None if waits were not measured.
+
+    Returns
+    -------
+    tuple of float, float and dict
+        The round trip with queues and the one without [s]; the numbers that a verdict names.
+    """
+    empty = empty_round_trip_s(resolved, flow)
+    numbers = {"empty_round_trip_s": empty, "round_trip_s": measured_s}
+    changes, waits = bool(delay_processes(resolved, flow)), waits_s or ()
+    unexplained = waits_s is not None and measured_s - empty > sum(longest for _, longest in waits)
+    if not (changes or unexplained):
+        return measured_s, empty, numbers
+    # A mean over the packets of all flows can be more than this flow's.
+    waited = min(measured_s - empty, sum(mean for mean, _ in waits))
+    numbers |= {"queueing_s": waited, "delay_changes": float(changes)}
+    return (measured_s, measured_s - waited, numbers) if changes else (empty + waited, empty, numbers)
+
+
 def mean_drain_s(
     resolved: Resolved, element: Element, longest_s: float, throughputs_bps: Sequence[float]
 ) -> tuple[float, dict[str, float]]:

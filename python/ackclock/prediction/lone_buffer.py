@@ -7,7 +7,7 @@ from ackclock.paths import Node, delay_processes, losses
 from ackclock.prediction.cubic import cubic_numbers
 from ackclock.prediction.question import question
 from ackclock.prediction.records import Claim, Inapplicable, Measured, ModelPrediction, Number
-from ackclock.prediction.scene import Scene, early_drops, lone_flow
+from ackclock.prediction.scene import Scene, averaged_from_start, early_drops, lone_flow
 from ackclock.scenario import Resolved
 from ackclock.scenario.resolved_tcp import SelectiveSettings
 from ackclock.wording import number, seconds
@@ -78,6 +78,22 @@ def _reasons(scene: Scene, bottleneck: Node) -> list[str]:
     return reasons
 
 
+def _held_back(scene: Scene, bottleneck: Node) -> tuple[str, ...]:
+    """Warn if the receiver's window or a socket buffer is full in each recovery.
+
+    Until a loss is repaired, it holds the window that the loss found and what the rest of that window sends.
+    """
+    window = bottleneck.packet_rate * scene.round_trip_s + bottleneck.buffer
+    needed = (1.0 + remainder_of(scene)) * window
+    if scene.most_in_flight >= needed:
+        return ()
+    held, most = number(round(needed)), number(round(scene.most_in_flight))
+    return (
+        f"each recovery takes {held} packets of {scene.limit}, which holds {most}: it stops the flow then, and the "
+        "link may be less busy than the model says",
+    )
+
+
 def _prediction(scene: Scene, bottleneck: Node) -> ModelPrediction:
     name = bottleneck.name
     # The packet in transmission belongs to the round trip.
@@ -110,6 +126,6 @@ def _prediction(scene: Scene, bottleneck: Node) -> ModelPrediction:
             Number("period_s", "time from one loss to the next", float(cycle.period), "s"),
         ),
         sentences=(claim.text, f"the round trip without queue is {seconds(scene.round_trip_s)}"),
-        warnings=warnings,
+        warnings=(*warnings, *_held_back(scene, bottleneck), *averaged_from_start(scene)),
         claims=(claim,),
     )

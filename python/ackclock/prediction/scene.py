@@ -307,6 +307,13 @@ def _pauses(resolved: Resolved) -> list[str]:
     return [IN_BURSTS] if any(flow.writes_in_bursts for flow in resolved.flows) else []
 
 
+def averaged_from_start(scene: Scene) -> tuple[str, ...]:
+    """Warn if a run averages over the first slow start too, where a model is of the cycles after it."""
+    if scene.resolved.run.warmup_s > 0.0:
+        return ()
+    return ("run.warmup is 0: the run's averages hold the first slow start; the model is of the cycles after it",)
+
+
 def stalls(flow: ResolvedFlow) -> list[str]:
     """Say whether the sender waits for the timer of delayed ACKs again and again, as no model here does."""
     every, sender = flow.tcp.receiver.ack_every, flow.tcp.sender

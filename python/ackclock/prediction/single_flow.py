@@ -7,7 +7,15 @@ from ackclock.models import bottlenecks
 from ackclock.paths import delay_processes, losses
 from ackclock.prediction.question import question
 from ackclock.prediction.records import Claim, Inapplicable, Measured, ModelPrediction, Number, ReferenceLine
-from ackclock.prediction.scene import NOT_AIMD, NOT_FILLING, Scene, drop_factor, early_drops, lone_flow
+from ackclock.prediction.scene import (
+    NOT_AIMD,
+    NOT_FILLING,
+    Scene,
+    averaged_from_start,
+    drop_factor,
+    early_drops,
+    lone_flow,
+)
 from ackclock.scenario import Resolved
 from ackclock.wording import number, seconds
 
@@ -90,7 +98,7 @@ def _cycle(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
         subject=scene.name,
         numbers=_cycle_numbers(scene, found),
         sentences=_cycle_sentences(scene, found, names),
-        warnings=(*outside, *_averaged_from_start(scene)),
+        warnings=(*outside, *averaged_from_start(scene)),
         reference_lines=_cycle_lines(scene, found),
     )
 
@@ -150,12 +158,6 @@ def _cycle_lines(scene: Scene, found: bottlenecks.Cycle) -> tuple[ReferenceLine,
     return tuple(ReferenceLine("cwnd", scene.name, float(window), label) for window, label in windows)
 
 
-def _averaged_from_start(scene: Scene) -> tuple[str, ...]:
-    if scene.resolved.run.warmup_s > 0.0:
-        return ()
-    return ("run.warmup is 0: the run's averages hold the first slow start; the model is of the cycles after it",)
-
-
 def _sawtooth(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
     reasons = _common_reasons(scene, largest)
     sender = scene.flow.tcp.sender
@@ -190,7 +192,7 @@ def _sawtooth(scene: Scene, largest: float) -> ModelPrediction | Inapplicable:
             Number("avoidance_window_packets", "window after a loss (W_max / 2)", largest / 2.0, "pkt"),
         ),
         sentences=(claim.text,),
-        warnings=(*_sawtooth_warnings(scene, largest, bottleneck), *_averaged_from_start(scene)),
+        warnings=(*_sawtooth_warnings(scene, largest, bottleneck), *averaged_from_start(scene)),
         reference_lines=tuple(ReferenceLine("cwnd", scene.name, window, label) for window, label in windows),
         claims=(claim,),
     )

@@ -16,6 +16,7 @@ from ackclock.scenario.check_tcp import block_faults, last_segment_faults, tcp_f
 from ackclock.scenario.copies import captured_with_copies, copies_of, copy_faults, link_copies
 from ackclock.scenario.delays import MOST_CHANGES, shortest_stay_s
 from ackclock.scenario.fields import FieldError, LinkNames
+from ackclock.scenario.handshakes import handshake_answer_bytes
 from ackclock.scenario.measured_names import measured_names
 from ackclock.scenario.network import (
     REVERSE,
@@ -305,19 +306,21 @@ class Checker:
         return self.places.fault((*location, "rtt"), problem, allowed=f"{show(least, 's', 12)} or more")
 
     def _too_large_for_buffers(self, location: Location, flow: Flow, route: Route) -> Iterator[Fault]:
-        answer = "packet" if flow.is_ping else "ack"
-        for field, links, size in (
-            ("packet", route.forward, flow.packet_bytes),
-            (answer, route.back, flow.answer_bytes),
+        answer, hello = "packet" if flow.is_ping else "ack", handshake_answer_bytes(flow)
+        for fields, links, size in (
+            (("packet",), route.forward, flow.packet_bytes),
+            ((answer,), route.back, flow.answer_bytes),
+            (("tcp", "handshake"), route.back, hello if hello > flow.answer_bytes else 0),
         ):
+            place, what = (*location, *fields), "has an answer that is" if fields[0] == "tcp" else "is"
             for link in links:
                 way = self.network.directions[link]
-                yield from policer_faults(self.places, (*location, field), way, size)
+                yield from policer_faults(self.places, place, way, size)
                 limit = None if way is None or way.rate_bps is None else way.limit
                 if way and isinstance(limit, ByteBuffer) and way.counting == "with-service" and 0 < limit.bytes < size:
                     yield self.places.fault(
-                        (*location, field),
-                        f'is larger than the whole buffer of the link "{way.name}", so none would get through',
+                        place,
+                        f'{what} larger than the whole buffer of the link "{way.name}", so none would get through',
                         given=f"{size} B",
                         allowed=f"at most {limit.bytes} B",
                         hint='enlarge the buffer, or count only what waits: counting = "waiting"',

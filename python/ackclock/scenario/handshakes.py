@@ -4,8 +4,10 @@ import math
 
 from ackclock.scenario.contract import RANGES
 from ackclock.scenario.resolved_traffic import HandshakeSettings
+from ackclock.scenario.schema import Flow
 from ackclock.scenario.schema_tcp import Tcp
 from ackclock.scenario.tcp import completed, payload_bytes
+from ackclock.scenario.traffic import is_tcp
 
 PLAIN_SYN_BYTES = 48
 """Length of a SYN without the options below: headers, the largest segment and the window scale."""
@@ -37,6 +39,16 @@ def handshake_settings(own: Tcp, packet_bytes: int) -> HandshakeSettings | None:
     most = int(RANGES["flows[].traffic.connection.handshake.client_hello_packets"].high)
     client, server = (min(most, math.ceil(hello / payload_bytes(tcp, packet_bytes))) for hello in hellos)
     return HandshakeSettings(_syn_bytes(tcp), SYN_TIMEOUT_S, client, server)
+
+
+def handshake_answer_bytes(flow: Flow) -> int:
+    """Compute the size of the largest packet that answers a handshake: a SYN-ACK, or a hello of TLS [B]; 0: none."""
+    if not is_tcp(flow):
+        return 0
+    tcp = completed(flow.tcp)
+    if tcp.handshake == "none":
+        return 0
+    return max(_syn_bytes(tcp), flow.packet_bytes if tcp.handshake == "tls" and tcp.tls_server_hello else 0)
 
 
 def _syn_bytes(tcp: Tcp) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ackclock.scenario.delays import delay_law
+from ackclock.scenario.handshakes import handshake_answer_bytes
 from ackclock.scenario.losses import Loss, LossLaw, loss_law
 from ackclock.scenario.rates import rate_law
 from ackclock.scenario.resolved_buffers import ByteBuffer, PacketBuffer
@@ -326,13 +327,14 @@ def _changing(
 
 
 def largest_packets(flows: Iterable[Flow | None], network: Network) -> dict[int, int]:
-    """Find the largest packet or ACK that crosses each link [B]; links that no flow crosses are left out."""
+    """Find the largest packet, ACK or hello that crosses each link [B]; links that no flow crosses are left out."""
     largest: dict[int, int] = {}
     for flow in flows:
         route = flow and network.route(flow)
         if not (flow and route):
             continue
-        for links, size in ((route.forward, flow.packet_bytes), (route.back, flow.answer_bytes)):
+        answer = max(flow.answer_bytes, handshake_answer_bytes(flow))
+        for links, size in ((route.forward, flow.packet_bytes), (route.back, answer)):
             for link in links:
                 largest[link] = max(size, largest.get(link, 0))
     return largest

@@ -94,10 +94,25 @@ class ResolvedFlow:
 
     @property
     def longest_answer_bytes(self) -> int:
-        """The length of its echoes, or of ACKs with all SACK blocks that they may have [B]; 0 without them."""
+        """The length of its echoes, or of ACKs with all SACK blocks that they may have [B]; 0 without them.
+
+        A SYN-ACK, or a hello of TLS, is longer if it is.
+        """
         if self.connection is None:
             return self.answer_bytes
-        plain, receiver = self.connection.ack_bytes, self.connection.receiver
+        return max(self._longest_ack_bytes(self.connection), self.handshake_answer_bytes)
+
+    @property
+    def handshake_answer_bytes(self) -> int:
+        """The length of a SYN-ACK or of a server's hello, if its connections have a handshake [B]; else 0."""
+        handshake = None if self.connection is None else self.connection.handshake
+        if handshake is None:
+            return 0
+        return max(handshake.syn_bytes, self.packet_bytes if handshake.server_hello_packets > 0 else 0)
+
+    @staticmethod
+    def _longest_ack_bytes(connection: Connection) -> int:
+        plain, receiver = connection.ack_bytes, connection.receiver
         if receiver.blocks is not None:
             return plain + receiver.blocks.most * receiver.blocks.bytes
         room = (_LONGEST_HEADERS_BYTES - plain - _OPTION_BYTES) // _BLOCK_BYTES

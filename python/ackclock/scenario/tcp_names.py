@@ -90,7 +90,7 @@ def _fields(
     sender: Mapping[str, Any], receiver: Mapping[str, Any], handshake: HandshakeSettings | None
 ) -> dict[str, Any]:
     """Write sender, receiver and handshake as one table without tables in it, by the fields' names in scenarios."""
-    flat = {name: value for name, value in receiver.items() if name not in {"linux", "blocks"}}
+    flat = {name: value for name, value in receiver.items() if name not in {"linux", "blocks", "selective"}}
     flat |= {_BLOCKS[name]: value for name, value in (receiver["blocks"] or {}).items()}
     linux, buffer = receiver["linux"] or {}, sender.get("send_buffer") or {}
     flat["acks"] = "linux" if linux else "delayed"

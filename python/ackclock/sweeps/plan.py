@@ -41,6 +41,11 @@ class Point:
     resolved: scenarios.Resolved
     warnings: tuple[str, ...] = ()
 
+    @property
+    def written(self) -> str:
+        """Changes of the point, as TOML writes them."""
+        return _written(self.changes)
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -113,5 +118,8 @@ def _changed(scenario: "Scenario", changes: Mapping[str, Any]) -> "Scenario":
     try:
         return scenarios.with_overrides(scenario, changes)
     except ScenarioError as error:
-        where = ", ".join(f"{field} = {as_toml(value)}" for field, value in changes.items())
-        raise ScenarioError(error.faults, f"{error.source} at {where}") from None
+        raise ScenarioError(error.faults, f"{error.source} at {_written(changes)}") from None
+
+
+def _written(changes: Mapping[str, Any]) -> str:
+    return ", ".join(f"{field} = {as_toml(value)}" for field, value in changes.items())

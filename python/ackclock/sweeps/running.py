@@ -7,8 +7,8 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from ackclock.cost import PROCESS_BYTES, Estimate, estimate, expected_cost
-from ackclock.engine import run_resolved, usable_cores
-from ackclock.errors import Fault, SweepError
+from ackclock.engine import RunOutcome, run_resolved, usable_cores
+from ackclock.errors import EngineError, Fault, SweepError
 from ackclock.limits import is_long, read_limits, refuse_beyond, sentence
 from ackclock.memory import trace_limit
 from ackclock.scenario import Resolved
@@ -149,6 +149,22 @@ def said_before(points: Sequence[Resolved], store: Store, jobs: int | None) -> s
     return sentence(found) if is_long(found) else None
 
 
+class PointError(EngineError):
+    """A point that the engine refused, or at which it failed.
+
+    Parameters
+    ----------
+    key : str
+        The point's name in the store.
+    message : str
+        What was wrong.
+    """
+
+    def __init__(self, key: str, message: str) -> None:
+        super().__init__(message)
+        self.key = key
+
+
 class _Counter:
     """The sum of what is finished, by the points' expected costs, which reports how far the run is."""
 
@@ -222,14 +238,19 @@ class _Local:
                 if task is None:
                     return
                 key, resolved = task
-                outcome = run_resolved(
-                    resolved, threads=self._threads, on_progress=self._watch(key), controllers=self._controllers
-                )
+                outcome = self._outcome(key, resolved)
                 if outcome.interrupted:
                     return
                 self._done.put((key, encode(key, outcome.replications)))
         except BaseException as error:  # noqa: BLE001  the thread that waits raises it
             self._done.put(error)
+
+    def _outcome(self, key: str, resolved: Resolved) -> RunOutcome:
+        watch = self._watch(key)
+        try:
+            return run_resolved(resolved, threads=self._threads, on_progress=watch, controllers=self._controllers)
+        except EngineError as error:
+            raise PointError(key, str(error)) from error.__cause__
 
     def _watch(self, key: str) -> OnProgress:
         def watch(fraction: float, _finished: int) -> None:

@@ -1,13 +1,14 @@
 """The one call from a scenario and axes to a dataset and a folder."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 from ackclock import folders, storage
 from ackclock import scenario as scenarios
-from ackclock.errors import LongRunWarning
+from ackclock.errors import EngineError, LongRunWarning
 from ackclock.scenario.arguments import (
     COUNT,
     FUNCTION,
@@ -23,7 +24,8 @@ from ackclock.sweeps.axes import axes_of
 from ackclock.sweeps.charting import sweep_chart
 from ackclock.sweeps.dataset import Finished, as_dataset, finished_points
 from ackclock.sweeps.plan import Plan, plan
-from ackclock.sweeps.running import OnProgress, Ran, run_points, said_before
+from ackclock.sweeps.record import point_key
+from ackclock.sweeps.running import OnProgress, PointError, Ran, run_points, said_before
 from ackclock.sweeps.store import Folder, Memory, Store
 from ackclock.sweeps.tables import class_table, completion_table, flow_table, link_table, ping_table
 
@@ -122,7 +124,10 @@ def sweep(  # noqa: PLR0913  all but two by name
     said = said_before(points, store, jobs)
     if said is not None:
         warn(said, LongRunWarning, stacklevel=2)
-    run_points(points, store, jobs=jobs, cluster=cluster, on_progress=on_progress, limit=limit, controllers=controllers)
+    with _naming_the_point(planned):
+        run_points(
+            points, store, jobs=jobs, cluster=cluster, on_progress=on_progress, limit=limit, controllers=controllers
+        )
     return collected(planned, store, None if out is None else Path(out))
 
 
@@ -162,7 +167,18 @@ def run_planned(  # noqa: PLR0913  all but two by name
 ) -> Ran:
     """Run the points of a plan that its store does not have; parameters and exceptions are those of `run_points`."""
     points = [point.resolved for point in planned.points]
-    return run_points(points, store, jobs=jobs, cluster=cluster, on_progress=on_progress, limit=limit)
+    with _naming_the_point(planned):
+        return run_points(points, store, jobs=jobs, cluster=cluster, on_progress=on_progress, limit=limit)
+
+
+@contextmanager
+def _naming_the_point(planned: Plan) -> Iterator[None]:
+    """Say in an error of the engine's which point it is of."""
+    try:
+        yield
+    except PointError as error:
+        of_key = (point for point in planned.points if point_key(point.resolved) == error.key)
+        raise EngineError(f"at {next(of_key).written}: {error}") from error.__cause__
 
 
 def collected(planned: Plan, store: Store, out: Path | None) -> "xr.Dataset":
