@@ -221,6 +221,21 @@ def test_an_ack_has_the_same_options_on_every_link() -> None:
         assert one.stamps[1] == other.stamps[1]
 
 
+@pytest.mark.parametrize("tcp", [CUBIC, DELAYED, UNSTAMPED])
+def test_a_link_counts_the_bytes_that_its_capture_has(tcp: str) -> None:
+    """ACKs with timestamps take 52 B, others 40: the rest are blocks."""
+    text = TEXT.replace("LINE", LOSS + '\nreverse = { rate = "1 Mbit/s" }').replace("TCP", tcp)
+    text = text.replace('capture = ["host", "far"]', 'capture = ["line.reverse"]')
+    text = text.replace('packet = "1500 B"', f'packet = "1500 B"\nack = "{40 if tcp == UNSTAMPED else 52} B"')
+    result = ackclock.run(text, picture=False)
+    (content,) = run_resolved(result.resolved)[0]["traces"]["capture"].values()
+    lengths = [frame.datagram for frame in frames(content) if not frame.is_data]
+    assert max(lengths) > 60
+    assert sum(lengths) * 8.0 / 8.0 == pytest.approx(
+        result.links.throughput_bps["line.reverse"], abs=8.0 * max(lengths)
+    )
+
+
 def test_options_take_their_room_from_the_payload_and_make_acks_longer() -> None:
     found = captured(LOSS, CUBIC)["far"]
     assert {(frame.datagram, frame.payload) for frame in found if frame.is_data} == {(1500, 1448)}

@@ -185,7 +185,7 @@ impl Receiver {
     }
 
     /// Reads the journal up to the number that an ACK of all packets before `next` has, and appends what no earlier ACK made
-    /// known to `selected`, in the order of arrival. With ns-2's blocks it appends those of the ACK, in their order.
+    /// known to `selected`, a duplicate first, and then from below. With ns-2's blocks it appends those of the ACK, in their order.
     #[inline(always)]
     pub fn read_journal(&mut self, number: u32, next: u64, selected: &mut Vec<Selected>) {
         if let Some(Rest { journal, blocks, .. }) = self.rest.as_deref_mut() {
@@ -317,15 +317,16 @@ impl Receiver {
     /// Enters a packet in the journal that arrives beyond a hole or a second time.
     fn enter(&mut self, sequence: u64) {
         let duplicate = sequence < self.next || self.beyond.contains(self.next, sequence);
-        let rest = self.rest.get_or_insert_default();
+        let next = self.next;
+        let rest = self.rest();
         rest.journal.enter(sequence, duplicate);
         rest.duplicates += u32::from(duplicate);
         match &mut rest.linux {
             Some(rules) => rules.note_arrival(duplicate),
-            None => rest.journal.reports().arrive_at(sequence, self.next, duplicate),
+            None => rest.journal.reports().arrive_at(sequence, next, duplicate),
         }
         if let Some(log) = &mut rest.log {
-            log.enter(sequence, duplicate, sequence > self.next);
+            log.enter(sequence, duplicate, sequence > next);
         }
         self.held |= UNREAD;
     }

@@ -116,7 +116,7 @@ class ResolvedFlow:
         if receiver.blocks is not None:
             return plain + receiver.blocks.most * receiver.blocks.bytes
         room = (_LONGEST_HEADERS_BYTES - plain - _OPTION_BYTES) // _BLOCK_BYTES
-        return plain if receiver.linux is None or room < 1 else plain + _OPTION_BYTES + _BLOCK_BYTES * room
+        return plain if not receiver.selective or room < 1 else plain + _OPTION_BYTES + _BLOCK_BYTES * room
 
     @property
     def size_packets(self) -> int | None:

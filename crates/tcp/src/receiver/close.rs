@@ -17,7 +17,7 @@ impl Receiver {
     /// Lets the receiver close the connection when the sender does.
     pub fn with_close(mut self) -> Receiver {
         self.held |= CLOSES;
-        self.rest.get_or_insert_default();
+        self.rest();
         self
     }
 

@@ -103,7 +103,7 @@ impl Receiver {
     pub fn with_log(mut self) -> Receiver {
         let with_blocks = self.rest.as_ref().is_some_and(|rest| rest.blocks.is_some());
         if self.selective || with_blocks {
-            self.rest.get_or_insert_default().log = Some(Box::default());
+            self.rest().log = Some(Box::default());
             self.held |= if self.held & BY_LINUX != 0 { LOGS } else { 0 };
         }
         self

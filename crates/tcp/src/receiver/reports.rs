@@ -195,13 +195,14 @@ impl Receiver {
         }
     }
 
-    /// Takes note of what an ACK reports without Linux's rules and without ns-2's.
+    /// Takes note of what an ACK reports without Linux's rules and without ns-2's, and sets its length.
     #[cold]
     pub(super) fn report_runs(&mut self) {
-        let bytes = self.ack_bytes;
+        let bytes = self.plain_ack_bytes();
         let by_rfc = |rest: &&mut Box<Rest>| rest.linux.is_none() && rest.blocks.is_none();
         if let Some(rest) = self.rest.as_mut().filter(by_rfc) {
-            let (_, report) = rest.journal.reports().runs.report(bytes);
+            let (bytes, report) = rest.journal.reports().runs.report(bytes);
+            self.ack_bytes = bytes;
             self.send_report(&report);
         }
     }

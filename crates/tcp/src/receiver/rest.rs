@@ -29,6 +29,8 @@ pub(super) struct Rest {
     pub(super) fin: Option<NonZeroU64>,
     /// Packets of the transfer that arrived once more, if the receiver enters packets in the journal.
     pub(super) duplicates: u32,
+    /// Length of an ACK without blocks \[bytes\], unless Linux's rules or ns-2's have it.
+    plain_ack_bytes: u16,
 }
 
 impl Rest {
@@ -50,11 +52,18 @@ impl Rest {
 }
 
 impl Receiver {
+    /// Returns the state that most receivers have no use for, and creates it where there was none.
+    pub(super) fn rest(&mut self) -> &mut Rest {
+        let plain_ack_bytes = self.ack_bytes;
+        self.rest.get_or_insert_with(|| Box::new(Rest { plain_ack_bytes, ..Rest::default() }))
+    }
+
     /// Sets the length of an ACK that has no blocks \[bytes\].
     pub fn with_ack_bytes(mut self, bytes: u16) -> Receiver {
         self.ack_bytes = bytes;
-        if let Some(blocks) = self.rest.as_mut().and_then(|rest| rest.blocks.as_mut()) {
-            blocks.set_ack_bytes(bytes);
+        if let Some(rest) = &mut self.rest {
+            rest.plain_ack_bytes = bytes;
+            rest.blocks.iter_mut().for_each(|blocks| blocks.set_ack_bytes(bytes));
         }
         if let Some(rules) = self.linux_rules() {
             rules.set_ack_bytes(bytes);
@@ -70,10 +79,9 @@ impl Receiver {
 
     /// Returns the length of an ACK without blocks \[bytes\], of either end.
     pub fn plain_ack_bytes(&self) -> u16 {
-        let rest = self.rest.as_deref();
-        let by_linux = rest.and_then(|rest| rest.linux.as_ref()).map(LinuxAcks::plain_ack_bytes);
-        let by_ns2 = || rest.and_then(|rest| rest.blocks.as_ref()).map(|blocks| blocks.plain_ack_bytes());
-        by_linux.or_else(by_ns2).unwrap_or(self.ack_bytes)
+        let Some(rest) = self.rest.as_deref() else { return self.ack_bytes };
+        let by_ns2 = || rest.blocks.as_ref().map(|blocks| blocks.plain_ack_bytes());
+        rest.linux.as_ref().map(LinuxAcks::plain_ack_bytes).or_else(by_ns2).unwrap_or(rest.plain_ack_bytes)
     }
 
     /// Makes ACKs as long as those without blocks, as the next one may answer a packet in order, which leaves the length as it

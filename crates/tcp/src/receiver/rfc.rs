@@ -2,7 +2,7 @@
 
 use base::Time;
 
-use super::{Acknowledgment, Receiver, BEGUN_BY_COPY};
+use super::{Acknowledgment, Receiver, BEGUN_BY_COPY, UNREAD};
 
 impl Receiver {
     /// Handles a special packet by the rules of RFC 5681 and the quirks of a dialect.
@@ -68,6 +68,10 @@ impl Receiver {
             self.advance_runs();
         } else if sequence > self.next {
             self.held += u32::from(self.beyond.insert(self.next, sequence));
+        }
+        if self.selective && self.held & UNREAD == 0 {
+            // The sender knows all runs; the ACK has them all the same.
+            self.report_runs();
         }
         self.acknowledge()
     }
