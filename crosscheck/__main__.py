@@ -123,7 +123,9 @@ def _tell(reports: Iterable[Report | means.MeansReport], repeat: dict[str, str] 
         if report.mark is Mark.FAIL and repeat and report.name in repeat:
             _say(f"    repeat: {repeat[report.name]}")
         marks[report.mark] += 1
-    others = [f", {marks[mark]} {mark.value.lower()}" for mark in (Mark.TIE, Mark.EXCLUDED) if marks[mark]]
+    others = [
+        f", {marks[mark]} {mark.value.lower()}" for mark in (Mark.TIE, Mark.UNDECIDED, Mark.EXCLUDED) if marks[mark]
+    ]
     _say(f"{marks[Mark.PASS]} passed, {marks[Mark.FAIL]} failed{''.join(others)}")
     return int(marks[Mark.FAIL] > 0)
 

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf
@@ -5,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from crosscheck import build, engine, ns2
+from crosscheck import build, engine, ns2, ties
 from crosscheck.check import Mark, check
 from crosscheck.compare import Change, Verdict
 from crosscheck.draw_wide import draw_wide
 from crosscheck.ns2_shake import DRIFT, GROWTH, LITTLE_GROWTH, QUIET, TIME_TOLERANCE_S, WAYS, Piece, Shake
 from crosscheck.outcome import FlowCounts, Found, Outcome, compare_outcomes
-from crosscheck.ties import LOOK_BACK_S, MENDING_WAYS, TURNS, Agreement, agreement
+from crosscheck.ties import LOOK_BACK_S, MANY_TIES, MENDING_WAYS, TURNS, Agreement, agreement
 
 COUNTS = FlowCounts(10, 10, 12, 2, 1, 1)
 TIES_S = (10.0, 30.0, 50.0)
@@ -155,10 +156,31 @@ def test_data_of_one_flow_and_the_ack_of_another_that_tie_may_come_in_either_ord
     assert report.detail.endswith("none agrees with ours; one does that is shaken in other ways at 3 ties")
 
 
+def test_where_ties_never_end_the_scenario_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a change of each second tie, and each shaking mend one."""
+    wanted = [Change(float(second), 1.0) for second in range(1000)]
+    ours, long = replace(OURS, changes=[wanted]), scenario()
+    long["run"]["duration_s"] = 2000.0
+
+    def play(shake: Shake) -> Outcome:
+        differs = len(shake.pieces)
+        return replace(ours, changes=[[*wanted[:differs], *(one._replace(cwnd=9.0) for one in wanted[differs:])]])
+
+    monkeypatch.setattr(ties, "MOST_RUNS", 3 * MANY_TIES)
+    played(monkeypatch, play)
+    found = agreement(long, ours, DIFFERS)
+    assert (found.found, found.undecided) == (False, True)
+    assert found.pieces > 2 * MANY_TIES
+    assert re.search(r"is shaken in other ways at \d+ ties does until \d+\.\d+ s, where the search ends$", found.line())
+    monkeypatch.setattr(ties, "MOST_RUNS", MANY_TIES)
+    assert not agreement(long, ours, DIFFERS).undecided
+
+
 def test_where_no_way_gets_beyond_a_difference_none_agrees(monkeypatch: pytest.MonkeyPatch) -> None:
     shakes = played(monkeypatch, lambda _: outcome(2.0, 9.0, 4.0))
     found = agreement(scenario(), OURS, DIFFERS)
     assert not found.found
+    assert not found.undecided
     assert found.until_s == 30.0
     assert len(shakes) == 2 * len(WAYS) + 2 * len(TURNS) * (1 + len(LOOK_BACK_S) * len(MENDING_WAYS))
     assert found.line().endswith("none agrees with ours; the best one does until 30.000000000 s")
