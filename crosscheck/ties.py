@@ -38,7 +38,8 @@ Where packets tie again and again, some hundred ties in a row must fall as ours,
 MANY_TIES = 50
 """Ties that were mended one after another from which a run that still differs is undecided.
 
-No rule that differs is mended so: a shaken run of ns-2 gets beyond few differences that are not ties.
+A shaken run of ns-2 gets beyond few differences that are not ties: another rule of RED fails long before. A difference
+behind so large a number of ties counts as one of them.
 """
 
 

@@ -124,8 +124,8 @@ def drain_s(resolved: Resolved) -> list[float | None]:
             least[element] = min(least[element], flow.packet_bytes)
         for element in flow.return_path:
             one_length = resolved.elements[element].kind == "private-link"
-            answer = flow.answer_bytes if one_length else flow.longest_answer_bytes
-            largest[element] = max(largest[element], answer, flow.handshake_answer_bytes)
+            plain = max(flow.answer_bytes, flow.handshake_answer_bytes)
+            largest[element] = max(largest[element], plain if one_length else flow.longest_answer_bytes)
             least[element] = min(least[element], flow.answer_bytes)
     found = zip(resolved.elements, largest, least, strict=True)
     return [_drain_s(element, int(longest), int(min(shortest, longest))) for element, longest, shortest in found]

@@ -185,7 +185,8 @@ impl Receiver {
     }
 
     /// Reads the journal up to the number that an ACK of all packets before `next` has, and appends what no earlier ACK made
-    /// known to `selected`, a duplicate first, and then from below. With ns-2's blocks it appends those of the ACK, in their order.
+    /// known to `selected`, a duplicate first, and then from below. With ns-2's blocks it appends those of the ACK, in
+    /// their order.
     #[inline(always)]
     pub fn read_journal(&mut self, number: u32, next: u64, selected: &mut Vec<Selected>) {
         if let Some(Rest { journal, blocks, .. }) = self.rest.as_deref_mut() {

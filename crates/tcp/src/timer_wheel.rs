@@ -111,7 +111,7 @@ impl TimerWheel {
         (self.whole_down(to) - self.whole_down(from)).max(least)
     }
 
-    /// Returns whether the timestamp of an instant is older than that of another one (Linux `tcp_tsopt_ecr_before`).
+    /// Returns whether the timestamp of an instant is older than that of another one.
     pub(crate) fn is_older(&self, one: Time, other: Time) -> bool {
         self.whole_down(one) < self.whole_down(other)
     }

@@ -43,12 +43,8 @@ def handshake_settings(own: Tcp, packet_bytes: int) -> HandshakeSettings | None:
 
 def handshake_answer_bytes(flow: Flow) -> int:
     """Compute the size of the largest packet that answers a handshake: a SYN-ACK, or a hello of TLS [B]; 0: none."""
-    if not is_tcp(flow):
-        return 0
-    tcp = completed(flow.tcp)
-    if tcp.handshake == "none":
-        return 0
-    return max(_syn_bytes(tcp), flow.packet_bytes if tcp.handshake == "tls" and tcp.tls_server_hello else 0)
+    settings = handshake_settings(flow.tcp, flow.packet_bytes) if is_tcp(flow) else None
+    return 0 if settings is None else settings.answer_bytes(flow.packet_bytes)
 
 
 def _syn_bytes(tcp: Tcp) -> int:

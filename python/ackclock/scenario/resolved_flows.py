@@ -106,9 +106,7 @@ class ResolvedFlow:
     def handshake_answer_bytes(self) -> int:
         """The length of a SYN-ACK or of a server's hello, if its connections have a handshake [B]; else 0."""
         handshake = None if self.connection is None else self.connection.handshake
-        if handshake is None:
-            return 0
-        return max(handshake.syn_bytes, self.packet_bytes if handshake.server_hello_packets > 0 else 0)
+        return 0 if handshake is None else handshake.answer_bytes(self.packet_bytes)
 
     @staticmethod
     def _longest_ack_bytes(connection: Connection) -> int:

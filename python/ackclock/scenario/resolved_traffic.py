@@ -131,6 +131,10 @@ class HandshakeSettings:
     client_hello_packets: Annotated[int, within(f"{_TCP}.handshake.client_hello_packets")]
     server_hello_packets: Annotated[int, within(f"{_TCP}.handshake.server_hello_packets")]
 
+    def answer_bytes(self, packet_bytes: int) -> int:
+        """Compute the size of its largest answer [B], a SYN-ACK or a hello, from that of data packets [B]."""
+        return max(self.syn_bytes, packet_bytes if self.server_hello_packets > 0 else 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Connection:

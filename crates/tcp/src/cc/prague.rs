@@ -45,8 +45,9 @@ struct Progress {
     round_end: u64,
     srtt: Time,
     slow_start: bool,
-    /// The last reduction because of marks, and cwnd before it; `None` once a loss has been counted from it.
+    /// Instant of the last reduction because of marks; `None` before any.
     reduced: Option<Time>,
+    /// cwnd before that reduction; `None` once a loss has been counted from it.
     before_reduction: Option<f64>,
     /// Whether the losses of this recovery have reduced the window.
     in_loss: bool,

@@ -243,8 +243,7 @@ impl Selective {
             seen.note_late(sequence);
             seen.original |= sequence < self.high;
         }
-        let spurious =
-            marks.ever_retransmitted() && self.rules.config.timestamps && self.rules.wheel.is_older(ack.echo, sent);
+        let spurious = marks.ever_retransmitted() && self.echoes_before(ack, sent);
         if !marks.sacked() && !spurious && self.rules.config.sack {
             self.rack.deliver(now, sequence, segment, self.min_rtt.get());
         }

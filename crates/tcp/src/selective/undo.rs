@@ -84,7 +84,12 @@ impl Selective {
 
     /// Returns whether the ACK echoes a stamp from before the first retransmission, of which there is one.
     pub(super) fn is_echo_of_original(&self, ack: &Ack<'_>) -> bool {
-        self.rules.config.timestamps && self.rules.wheel.is_older(ack.echo, self.undo.first_retransmission)
+        self.echoes_before(ack, self.undo.first_retransmission)
+    }
+
+    /// Returns whether the ACK echoes a timestamp that is older than that of an instant (Linux `tcp_tsopt_ecr_before`).
+    pub(super) fn echoes_before(&self, ack: &Ack<'_>, instant: Time) -> bool {
+        self.rules.config.timestamps && self.rules.wheel.is_older(ack.echo, instant)
     }
 
     fn may_undo(&self, ack: &Ack<'_>) -> bool {

@@ -70,10 +70,8 @@ struct Bbr3 {
     aggregation: Aggregation,
     output: Output,
     saved: Saved,
-    /// Whether lost packets are repaired (`InLossRecovery()`), and whether it is so without an expiry of the timer (fast
-    /// recovery).
-    repairs: bool,
-    in_fast_recovery: bool,
+    /// State of the sender, as far as the control knows it.
+    state: State,
     /// Whether it starts again after the application had nothing to send (`BBR.idle_restart`).
     restarts: bool,
     /// Whether the network marked a packet, to which there is no response yet.
@@ -147,8 +145,7 @@ impl Bbr3 {
             aggregation: Aggregation::START,
             output: Output::START,
             saved: Saved::START,
-            repairs: false,
-            in_fast_recovery: false,
+            state: State::Open,
             restarts: false,
             marked: false,
         }
@@ -192,11 +189,16 @@ impl Bbr3 {
         lost > sent_with * LOSS_THRESHOLD || (lost > 0.0 && !self.selective)
     }
 
+    /// Returns whether lost packets are repaired (`InLossRecovery()`).
+    fn repairs(&self) -> bool {
+        self.state >= State::Recovery
+    }
+
     /// Follows the sender into loss recovery and out of it, where cwnd is restored (5.6.4.4).
     fn follow(&mut self, state: State, window: &mut Window) {
-        let repaired = std::mem::replace(&mut self.repairs, state >= State::Recovery);
-        self.in_fast_recovery = state == State::Recovery;
-        if repaired && !self.repairs {
+        let repaired = self.repairs();
+        self.state = state;
+        if repaired && !self.repairs() {
             window.cwnd = self.output.restored(window.cwnd);
         }
     }
@@ -227,7 +229,7 @@ impl CongestionControl for Bbr3 {
             // `OnEnterFastRecovery()`, `OnEnterRTO()`, 5.6.4.4; a loss that a probe repaired counts as well (5.5.10.3).
             Signal::Loss | Signal::Timeout => {
                 self.save(window.cwnd);
-                (self.repairs, self.in_fast_recovery) = (true, signal == Signal::Loss);
+                self.state = if signal == Signal::Loss { State::Recovery } else { State::Loss };
                 self.note_loss(window.cwnd);
             }
         }
@@ -235,7 +237,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn on_timeout(&mut self, _now: Time, _nxt: u64) {
-        (self.repairs, self.in_fast_recovery) = (true, false);
+        self.state = State::Loss;
     }
 
     fn on_lost(&mut self, lost: &Lost, window: &Window) {

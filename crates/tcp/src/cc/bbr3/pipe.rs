@@ -2,6 +2,7 @@
 //! and 5.3.2).
 
 use super::{Bbr3, Phase, Sample, Window};
+use crate::State;
 
 /// Growth of the bandwidth in a round below which the path may be full, and rounds until it is (5.3.1.2).
 const GROWTH: f64 = 1.25;
@@ -85,7 +86,7 @@ impl Bbr3 {
     /// Returns whether a whole round in fast recovery had many losses, in many places (`CheckStartupHighLoss()`, 5.3.1.3).
     fn loses_much(&self, sample: &Sample) -> bool {
         let in_many_places = self.deliveries.round_starts && self.ranges.count >= FULL_RANGES;
-        self.in_fast_recovery && in_many_places && self.is_too_high(sample.sent_with, sample.lost)
+        self.state == State::Recovery && in_many_places && self.is_too_high(sample.sent_with, sample.lost)
     }
 
     /// Takes the path to be full as too much is lost: what it delivers is what it holds.

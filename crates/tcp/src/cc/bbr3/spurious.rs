@@ -3,6 +3,7 @@
 
 use super::bounds::{LongTerm, ShortTerm};
 use super::{Bbr3, Lost, Phase, Sample, BETA, LOSS_THRESHOLD};
+use crate::State;
 
 /// The state at the beginning of a loss recovery (2.15).
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +34,7 @@ impl Bbr3 {
     /// The state is saved at the beginning of a recovery alone, as 2.15 and 5.5.11.1 have it. The pseudocode saves it in
     /// each round with losses, and once more after the loss that ended a probe, which would leave nothing to return to.
     pub(super) fn note_loss(&mut self, cwnd: f64) {
-        if self.deliveries.lose(self.delivered) && !self.repairs {
+        if self.deliveries.lose(self.delivered) && !self.repairs() {
             self.save(cwnd);
         }
     }
@@ -43,7 +44,7 @@ impl Bbr3 {
     pub(super) fn lose(&mut self, packet: &Lost, cwnd: f64) {
         self.ranges.count(packet.sequence);
         self.note_loss(cwnd);
-        if self.phase == Phase::Startup && self.in_fast_recovery && !self.selective {
+        if self.phase == Phase::Startup && self.state == State::Recovery && !self.selective {
             // 5.3.1.3: one loss of a round trip is all that is found.
             self.fill_by_loss();
         }

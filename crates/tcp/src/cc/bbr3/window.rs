@@ -67,7 +67,7 @@ impl Output {
 impl Bbr3 {
     /// Saves the last window that was good (`SaveCwnd()`, 5.6.4.4).
     pub(super) fn save_window(&mut self, cwnd: f64) {
-        let was_cut = self.repairs || self.phase == Phase::ProbeRtt;
+        let was_cut = self.repairs() || self.phase == Phase::ProbeRtt;
         self.output.prior_window = if was_cut { self.output.restored(cwnd) } else { cwnd };
     }
 

@@ -248,7 +248,7 @@ fn the_window_returns_at_the_end_of_a_recovery() {
         bbr.follow(state, &mut window);
         windows.push(window.cwnd);
         // What is saved in a recovery is not smaller.
-        bbr.save_window(if bbr.repairs { 30.0 } else { 150.0 });
+        bbr.save_window(if bbr.repairs() { 30.0 } else { 150.0 });
     }
     assert_eq!(windows, [20.0, 20.0, 20.0, 20.0, 150.0]);
 }
